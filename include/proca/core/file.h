@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace proca {
+
+/// A whole file, read-only, mapped into memory: opening costs microseconds
+/// whatever its size, and pages are read when they are touched.
+///
+/// Throws `InputError` naming the file when it is missing, unreadable or a folder.
+/// An empty file gives an empty span.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+
+  std::span<const uint8_t> bytes() const { return {data_, size_}; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// The content of a text file. Throws `InputError` naming the file.
+std::string read_text_file(const std::filesystem::path& path);
+
+/// Writes a file that is either the old one or the complete new one, whatever
+/// happens in between: the bytes go to a temporary file beside it, are synced
+/// to disk, and the temporary file is renamed over the target at `commit()`.
+/// Without `commit()` nothing remains.
+///
+/// Throws `InputError` when the place cannot be written to, `Error` when
+/// writing fails later (a full disk).
+///
+/// Example:
+/// ```
+/// AtomicFile file("state.json");
+/// file.write(text);
+/// file.commit();
+/// ```
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::span<const uint8_t> bytes);
+  void write(std::string_view text);
+  /// Overwrites bytes already written, for headers known only at the end.
+  void write_at(int64_t offset, std::span<const uint8_t> bytes);
+  int64_t size() const { return size_; }
+  void commit();
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+  int64_t size_ = 0;
+};
+
+/// `AtomicFile` in one call.
+void write_file(const std::filesystem::path& path, std::string_view text);
+
+/// Creates a folder and its parents. Throws `InputError` naming the folder and
+/// the reason when it cannot be created, is not a folder, or is not writable.
+void create_writable_folder(const std::filesystem::path& path);
+
+/// CRC-32 (the polynomial of zip and PNG) of `bytes`, continuing from `previous`.
+uint32_t crc32(std::span<const uint8_t> bytes, uint32_t previous = 0);
+
+/// The bytes of a string, for the functions above.
+std::span<const uint8_t> bytes_of(std::string_view text);
+
+}  // namespace proca

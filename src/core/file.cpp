@@ -1,0 +1,158 @@
+#include "proca/core/file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "proca/core/error.h"
+
+namespace proca {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason() { return std::strerror(errno); }
+
+int open_for_reading(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    throw InputError(fmt::format("{}: cannot be opened: {}", path.string(), reason()));
+  }
+  return descriptor;
+}
+
+// A rename is on disk only once the folder that holds the name is.
+void sync_folder(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;  // Not every file system lets a folder be opened.
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const fs::path& path) : path_(path) {
+  const int descriptor = open_for_reading(path);
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    throw InputError(fmt::format("{}: is not a file", path.string()));
+  }
+  size_ = static_cast<size_t>(status.st_size);
+  if (size_ > 0) {
+    void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (data == MAP_FAILED) {
+      const auto why = reason();
+      ::close(descriptor);
+      throw Error(fmt::format("{}: cannot be mapped into memory: {}", path.string(), why));
+    }
+    data_ = static_cast<const uint8_t*>(data);
+  }
+  ::close(descriptor);
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<uint8_t*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+std::string read_text_file(const fs::path& path) {
+  const MappedFile file(path);
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
+  if (fs::is_directory(path_)) {
+    throw InputError(fmt::format("{}: cannot be written: it is a folder", path_.string()));
+  }
+  temporary_ = path_;
+  temporary_ += fmt::format(".tmp-{}", ::getpid());
+  descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) {
+    throw InputError(fmt::format("{}: cannot be written: {}", path_.string(), reason()));
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+    ::unlink(temporary_.c_str());
+  }
+}
+
+void AtomicFile::write(std::span<const uint8_t> bytes) {
+  const int64_t offset = size_;
+  size_ += static_cast<int64_t>(bytes.size());
+  write_at(offset, bytes);
+}
+
+void AtomicFile::write(std::string_view text) { write(bytes_of(text)); }
+
+void AtomicFile::write_at(int64_t offset, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      throw Error(fmt::format("{}: writing failed: {}", path_.string(), reason()));
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += written;
+  }
+}
+
+void AtomicFile::commit() {
+  if (::fsync(descriptor_) != 0) {
+    throw Error(fmt::format("{}: writing failed: {}", path_.string(), reason()));
+  }
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    throw Error(fmt::format("{}: cannot be replaced: {}", path_.string(), reason()));
+  }
+  ::close(std::exchange(descriptor_, -1));
+  sync_folder(path_.has_parent_path() ? path_.parent_path() : fs::path("."));
+}
+
+void write_file(const fs::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+void create_writable_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error || !fs::is_directory(path)) {
+    throw InputError(fmt::format("{}: cannot be created as a folder: {}", path.string(),
+                                 error ? error.message() : "a file of that name exists"));
+  }
+  if (::access(path.c_str(), W_OK | X_OK) != 0) {
+    throw InputError(fmt::format("{}: cannot be written to: {}", path.string(), reason()));
+  }
+}
+
+uint32_t crc32(std::span<const uint8_t> bytes, uint32_t previous) {
+  return static_cast<uint32_t>(::crc32_z(previous, bytes.data(), bytes.size()));
+}
+
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+}  // namespace proca

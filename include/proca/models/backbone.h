@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <torch/nn/module.h>
+#include <torch/types.h>
+
+namespace proca::models {
+
+/// Turns images into one feature vector each.
+class Backbone : public torch::nn::Module {
+ public:
+  /// float [N, 3, H, W] -> float [N, feature_size()].
+  virtual torch::Tensor forward(const torch::Tensor& images) = 0;
+  virtual int64_t feature_size() const = 0;
+};
+
+/// In which convolution of a bottleneck block the resolution is halved.
+enum class StrideIn {
+  k3x3,  ///< torchvision's layout
+  k1x1,  ///< the original ResNet's
+};
+
+/// How to build a backbone.
+struct BackboneOptions {
+  /// `resnet18`, `resnet34`, `resnet50`, `resnet101`, `resnet152`,
+  /// `resnet-small` (for images of 32 to 64 pixels), or `script:FILE` for a
+  /// TorchScript module that maps images to feature vectors.
+  std::string name = "resnet50";
+  StrideIn stride_in = StrideIn::k3x3;
+  /// Weights start from the stream (seed, "backbone").
+  uint64_t seed = 0;
+};
+
+/// Throws `InvalidOption` for an unknown name (with the nearest known one) and
+/// `InputError` for a script that cannot be used.
+std::shared_ptr<Backbone> make_backbone(const BackboneOptions& options);
+
+/// The names `make_backbone` knows, without `script:FILE`.
+std::vector<std::string> backbone_names();
+
+}  // namespace proca::models

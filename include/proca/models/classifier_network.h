@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/pimpl.h>
+#include <torch/types.h>
+
+#include "proca/models/backbone.h"
+
+namespace proca::models {
+
+/// What the network says about a batch.
+struct NetworkOutput {
+  torch::Tensor features;  ///< float [N, D], what the classifier sees
+  torch::Tensor logits;    ///< float [N, K]
+};
+
+/// Images -> features -> logits: a backbone and one linear layer, `fc`.
+///
+/// Takes float [N, 3, H, W], normalised; channels-last memory is fastest.
+class ClassifierNetworkImpl : public torch::nn::Module {
+ public:
+  /// `fc` starts at PyTorch's default for a linear layer, uniform in
+  /// +-1/sqrt(D), drawn from the stream (seed, "head").
+  ClassifierNetworkImpl(std::shared_ptr<Backbone> backbone, int64_t num_classes, uint64_t seed);
+
+  NetworkOutput forward(const torch::Tensor& images);
+
+  int64_t feature_size() const { return backbone_->feature_size(); }
+  int64_t num_classes() const { return num_classes_; }
+  const std::shared_ptr<Backbone>& backbone() const { return backbone_; }
+  const torch::nn::Linear& head() const { return head_; }
+
+  /// Parameters by part, since the two are trained at different rates.
+  std::vector<torch::Tensor> backbone_parameters() const { return backbone_->parameters(); }
+  std::vector<torch::Tensor> head_parameters() const { return head_->parameters(); }
+
+  /// Every parameter and buffer under its torchvision name (`conv1.weight`,
+  /// `layer1.0.bn1.running_mean`, `fc.bias`): the live tensors, not copies.
+  std::map<std::string, torch::Tensor> state() const;
+
+ private:
+  std::shared_ptr<Backbone> backbone_;
+  torch::nn::Linear head_;
+  int64_t num_classes_;
+};
+TORCH_MODULE(ClassifierNetwork);
+
+}  // namespace proca::models

@@ -1,57 +1,109 @@
 # Finds every library the project uses. Required ones stop the configuration,
 # optional ones switch a feature off with a message.
+#
+# Everything found here is also written into PROCA_FIND_DEPENDENCIES, the lines
+# by which the installed procaConfig.cmake finds it again: a static library is
+# linked by its user, with all that it needs.
 
-# LibTorch, in this order: CMAKE_PREFIX_PATH, the active Python's torch when it
-# carries CMake files (so a machine with a CUDA PyTorch gets a GPU build by
-# itself), the system's package.
-if(NOT Torch_DIR)
-  find_package(Torch QUIET PATHS ${CMAKE_PREFIX_PATH} NO_DEFAULT_PATH)
-  set(proca_torch_origin "CMAKE_PREFIX_PATH")
-  if(NOT Torch_FOUND)
-    execute_process(COMMAND python3 -c "import torch; print(torch.utils.cmake_prefix_path)"
-                    OUTPUT_VARIABLE proca_python_torch OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    if(proca_python_torch AND EXISTS "${proca_python_torch}/Torch/TorchConfig.cmake")
-      set(Torch_DIR "${proca_python_torch}/Torch" CACHE PATH "" FORCE)
-      set(proca_torch_origin "the active Python's torch")
-    else()
-      unset(Torch_DIR CACHE)
-      set(proca_torch_origin "the system")
-    endif()
+set(PROCA_FIND_DEPENDENCIES "")
+
+# --- LibTorch ------------------------------------------------------------------
+# In this order: CMAKE_PREFIX_PATH (-D or environment), the active Python's torch
+# when it carries CMake files (so that a machine with a CUDA PyTorch gets a GPU
+# build by itself), the system's package. -DTorch_DIR= overrides all three.
+if(Torch_DIR)
+  if(NOT PROCA_TORCH_ORIGIN)
+    set(PROCA_TORCH_ORIGIN "Torch_DIR" CACHE INTERNAL "")
   endif()
-  set(PROCA_TORCH_ORIGIN "${proca_torch_origin}" CACHE INTERNAL "")
+else()
+  # Only the file is looked for here; loading it twice is more than it can take.
+  set(proca_prefixes ${CMAKE_PREFIX_PATH})
+  if(DEFINED ENV{CMAKE_PREFIX_PATH})
+    string(REPLACE ":" ";" proca_environment_prefixes "$ENV{CMAKE_PREFIX_PATH}")
+    list(APPEND proca_prefixes ${proca_environment_prefixes})
+  endif()
+  find_path(proca_torch_folder Torch/TorchConfig.cmake PATHS ${proca_prefixes} NO_DEFAULT_PATH NO_CACHE
+            PATH_SUFFIXES share/cmake lib/cmake "lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake")
+  set(PROCA_TORCH_ORIGIN "CMAKE_PREFIX_PATH" CACHE INTERNAL "")
+  if(NOT proca_torch_folder)
+    execute_process(COMMAND python3 "${PROJECT_SOURCE_DIR}/tools/python_torch.py"
+                    OUTPUT_VARIABLE proca_torch_folder OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set(PROCA_TORCH_ORIGIN "the active Python" CACHE INTERNAL "")
+  endif()
+  if(proca_torch_folder)
+    set(Torch_DIR "${proca_torch_folder}/Torch" CACHE PATH "Folder of TorchConfig.cmake" FORCE)
+  else()
+    set(PROCA_TORCH_ORIGIN "the system" CACHE INTERNAL "")
+  endif()
 endif()
 find_package(Torch REQUIRED)
-message(STATUS "proca: LibTorch ${Torch_VERSION} from ${PROCA_TORCH_ORIGIN} (${Torch_DIR})")
-# Torch puts its ABI define into CMAKE_CXX_FLAGS of every consumer by hand; we pass it on.
-separate_arguments(proca_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
 
-find_package(Threads REQUIRED)
+if(TARGET torch_cuda)
+  set(PROCA_TORCH_DEVICES "CPU and CUDA")
+else()
+  set(PROCA_TORCH_DEVICES "CPU only")
+endif()
+message(STATUS "proca: LibTorch ${Torch_VERSION} (${PROCA_TORCH_DEVICES}) "
+               "from ${PROCA_TORCH_ORIGIN}: ${Torch_DIR}")
+
+option(PROCA_REQUIRE_CUDA "Stop when the LibTorch found has no CUDA" OFF)
+if(PROCA_REQUIRE_CUDA AND NOT TARGET torch_cuda)
+  message(FATAL_ERROR "PROCA_REQUIRE_CUDA is on, but the LibTorch in ${Torch_DIR} was built without "
+                      "CUDA: activate a Python with a CUDA torch or set CMAKE_PREFIX_PATH.")
+endif()
+
+# TORCH_LIBRARIES holds absolute paths of this machine; behind a target of its own
+# they stay out of the exported files. procaConfig.cmake makes the same target.
+add_library(proca_torch INTERFACE)
+target_link_libraries(proca_torch INTERFACE ${TORCH_LIBRARIES})
+
+# --- Required ------------------------------------------------------------------
+
+# proca_find(<package> [...]): find_package, and its line for procaConfig.cmake.
+macro(proca_find)
+  find_package(${ARGV} REQUIRED)
+  string(REPLACE ";" " " proca_find_arguments "${ARGV}")
+  string(APPEND PROCA_FIND_DEPENDENCIES "find_dependency(${proca_find_arguments})\n")
+endmacro()
+
+proca_find(Threads)
+proca_find(fmt)
+proca_find(spdlog)
+proca_find(JPEG)
+proca_find(PNG)
+proca_find(ZLIB)
+# Headers only, seen by no public header: who links the library does not need them.
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(fmt REQUIRED)
-find_package(spdlog REQUIRED)
-find_package(JPEG REQUIRED)
-find_package(PNG REQUIRED)
-find_package(ZLIB REQUIRED)
 
-# proca_optional(<variable> <feature> <debian package> <target>)
+# --- Optional ------------------------------------------------------------------
+
+# proca_optional(<variable> <feature> <debian package> <target> <lines of procaConfig.cmake>)
 # Sets <variable> to whether <target> exists, and says what is off when it does not.
-function(proca_optional variable feature package target)
+macro(proca_optional variable feature package target lines)
   if(TARGET ${target})
-    set(${variable} ON PARENT_SCOPE)
+    set(${variable} ON)
+    string(APPEND PROCA_FIND_DEPENDENCIES "${lines}\n")
   else()
-    set(${variable} OFF PARENT_SCOPE)
+    set(${variable} OFF)
     message(STATUS "proca: ${feature} is off (install ${package} to have it)")
   endif()
-endfunction()
+endmacro()
 
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(WebP QUIET IMPORTED_TARGET libwebp)
   pkg_check_modules(Cairo QUIET IMPORTED_TARGET cairo)
 endif()
-proca_optional(PROCA_WITH_WEBP "WebP decoding" libwebp-dev PkgConfig::WebP)
-proca_optional(PROCA_WITH_CAIRO "drawing of the demo data" libcairo2-dev PkgConfig::Cairo)
+proca_optional(PROCA_WITH_WEBP "WebP decoding" libwebp-dev PkgConfig::WebP
+               "find_dependency(PkgConfig)\npkg_check_modules(WebP REQUIRED QUIET IMPORTED_TARGET libwebp)")
+proca_optional(PROCA_WITH_CAIRO "drawing of the demo data" libcairo2-dev PkgConfig::Cairo
+               "find_dependency(PkgConfig)\npkg_check_modules(Cairo REQUIRED QUIET IMPORTED_TARGET cairo)")
 
-find_package(ONNX QUIET CONFIG)
-proca_optional(PROCA_WITH_ONNX "ONNX export" libonnx-dev onnx)
+# ONNX's own files name protobuf's target without finding it.
+find_package(Protobuf QUIET)
+if(TARGET protobuf::libprotobuf)
+  find_package(ONNX QUIET CONFIG)
+endif()
+proca_optional(PROCA_WITH_ONNX "ONNX export" "libonnx-dev and libprotobuf-dev" onnx
+               "find_dependency(Protobuf)\nfind_dependency(ONNX CONFIG)")

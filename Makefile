@@ -1,0 +1,55 @@
+# The short way to everything. The build itself is CMake's; this file installs
+# what is missing, configures once and calls it. "make help" lists the targets.
+#
+#   PRESET=dev make test            another preset of CMakePresets.json
+#   CMAKE_PREFIX_PATH=... make ...  another LibTorch (see cmake/ProcaDependencies.cmake)
+#   PROCA_NO_APT=1 make ...         install nothing, say what is missing
+
+PRESET ?= release
+PREFIX ?= /usr/local
+DESTDIR ?=
+ifndef JOBS
+# All cores, but no more jobs than memory allows: a source file that includes
+# LibTorch takes up to 1.5 GB.
+JOBS := $(shell awk -v cores=$$(nproc) '/^MemAvailable/ {jobs = int($$2 / 1500000)} \
+  END {print (jobs < 1 || jobs > cores) ? cores : jobs}' /proc/meminfo 2>/dev/null || nproc)
+endif
+
+folder := build/$(PRESET)
+program := $(folder)/apps/proca/proca
+export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo bench test install format tidy
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s%s\n", $$1, $$2}' Makefile
+
+build: ## build the program and the library
+	@tools/dependencies.sh build
+	@tools/configure.sh $(PRESET)
+	@cmake --build $(folder) --target proca_program
+
+demo: build ## draw a small data set, adapt a model to it, write out/demo/report.html
+	$(program) demo --out out/demo
+
+bench: build ## measure decoding, loading and training on this machine
+	$(program) bench
+
+test: ## build and run every test
+	@tools/dependencies.sh test
+	@tools/configure.sh $(PRESET) tests
+	@cmake --build $(folder)
+	@ctest --test-dir $(folder) --output-on-failure -j $(JOBS)
+
+install: build ## install the program, the library and its headers (PREFIX, DESTDIR)
+	@DESTDIR="$(DESTDIR)" cmake --install $(folder) --prefix "$(PREFIX)"
+
+format: ## format the C++ files in place
+	@tools/dependencies.sh format
+	@tools/format.sh --in-place
+
+tidy: ## run clang-tidy over the files that differ from main (ALL=1: over all)
+	@tools/dependencies.sh tidy
+	@tools/configure.sh $(PRESET)
+	@tools/tidy.sh $(folder) $(if $(ALL),all,changed)

@@ -6,7 +6,7 @@ namespace proca::app {
 
 // One function per command, each in the file of its name (`data ...` in data.cpp).
 Command bench_decode_command();
-Command bench_predict_command();
+Command bench_network_command();
 Command data_list_command();
 Command data_make_demo_command();
 Command data_pack_command();

@@ -53,5 +53,9 @@ endif()
 proca_optional(PROCA_WITH_WEBP "WebP decoding" libwebp-dev PkgConfig::WebP)
 proca_optional(PROCA_WITH_CAIRO "drawing of the demo data" libcairo2-dev PkgConfig::Cairo)
 
-find_package(ONNX QUIET CONFIG)
-proca_optional(PROCA_WITH_ONNX "ONNX export" libonnx-dev onnx)
+# ONNX's package file names protobuf::libprotobuf without looking for it.
+find_package(Protobuf QUIET)
+if(TARGET protobuf::libprotobuf)
+  find_package(ONNX QUIET CONFIG)
+endif()
+proca_optional(PROCA_WITH_ONNX "ONNX export" "libonnx-dev and libprotobuf-dev" onnx)

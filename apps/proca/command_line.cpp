@@ -53,7 +53,7 @@ CLI::Option* add_parser(CLI::App& app, const Option& option) {
   const auto flag = "--" + option.name;
   switch (option.shape) {
     case Option::Shape::kSwitch:
-      return app.add_flag(flag, description(option));
+      return app.add_flag_function(flag, [](int64_t) {}, description(option));
     case Option::Shape::kValue:
       return app.add_option(flag, accept, description(option))->type_name(option.type)->expected(1);
     case Option::Shape::kList:
@@ -205,12 +205,20 @@ void execute(ParsedCommand& parsed) {
   parsed.run();
 }
 
+// The command of `app` with that name, or null.
+CLI::App* find_app(CLI::App& app, const std::string& name) {
+  for (auto* sub : app.get_subcommands([](CLI::App*) { return true; })) {
+    if (sub->get_name() == name) return sub;
+  }
+  return nullptr;
+}
+
 // "data verify" is the command `verify` of the command group `data`.
 CLI::App* add_app(CLI::App& root, const Command& command) {
   const auto space = command.name.find(' ');
   if (space == std::string::npos) return root.add_subcommand(command.name, command.summary);
   const auto group = command.name.substr(0, space);
-  auto* parent = root.get_subcommand_no_throw(group);
+  auto* parent = find_app(root, group);
   if (parent == nullptr) parent = root.add_subcommand(group, group + " sets");
   parent->require_subcommand(1);
   return parent->add_subcommand(command.name.substr(space + 1), command.summary);
@@ -243,13 +251,12 @@ int parse_and_execute(int argc, char** argv, const std::vector<Command>& command
     return root.exit(success);
   } catch (const CLI::ParseError& error) {
     // The first word that CLI11 could not place, if that is what went wrong.
-    const CLI::App* app = &root;
+    CLI::App* app = &root;
     int word = 1;
-    while (word < argc && app->get_subcommand_no_throw(argv[word]) != nullptr) {
-      app = app->get_subcommand_no_throw(argv[word++]);
+    while (word < argc && find_app(*app, argv[word]) != nullptr) {
+      app = find_app(*app, argv[word++]);
     }
-    const bool is_group =
-        app == &root || !app->get_subcommands([](const CLI::App*) { return true; }).empty();
+    const bool is_group = !app->get_subcommands([](CLI::App*) { return true; }).empty();
     if (is_group && word < argc && argv[word][0] != '-') {
       throw InvalidOption(unknown_command(*app, argv[word]));
     }

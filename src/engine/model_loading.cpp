@@ -51,7 +51,7 @@ LoadedModel load_model(const std::string& backbone, const std::filesystem::path&
   model.description.backbone = backbone;
   model.description.stride_in =
       stride_in.value_or(models::stride_in_of(file).value_or(models::StrideIn::k3x3));
-  const auto info = models::export_info_of(file.metadata);
+  const auto info = models::export_info_of(file.metadata, file.origin);
   model.description.class_names = info.class_names;
   if (info.class_names.empty()) {
     for (int64_t i = 0; i < models::num_classes_of(file); ++i) {
@@ -59,7 +59,7 @@ LoadedModel load_model(const std::string& backbone, const std::filesystem::path&
     }
   }
   auto& preprocessing = model.description.preprocessing;
-  if (info.image_size > 0) preprocessing.image_size = info.image_size;
+  preprocessing.image_size = info.image_size;
   preprocessing.mean = info.mean;
   preprocessing.std = info.std;
   model.network = build_network(model.description, 0);

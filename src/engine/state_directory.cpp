@@ -37,7 +37,8 @@ StateDirectory::StateDirectory(fs::path folder) : folder_(std::move(folder)) {
   for (int attempt = 1;; ++attempt) {
     load_manifest();
     try {
-      return map_files();
+      map_files();
+      return;
     } catch (const InputError&) {
       if (attempt == kAttempts) throw;
     }

@@ -49,4 +49,27 @@ std::map<std::string, std::string> export_metadata(const ClassifierNetwork& netw
   return metadata;
 }
 
+ExportInfo export_info_of(const std::map<std::string, std::string>& metadata,
+                          const std::string& origin) {
+  ExportInfo info;
+  const auto read = [&](const std::string& key, auto& field) {
+    const auto entry = metadata.find(key);
+    if (entry == metadata.end()) return;
+    try {
+      nlohmann::json::parse(entry->second).get_to(field);
+    } catch (const nlohmann::json::exception&) {
+      throw InputError(fmt::format("{}: metadata \"{}\" cannot be read: \"{}\"", origin, key,
+                                   entry->second));
+    }
+  };
+  read("class_names", info.class_names);
+  read("image_size", info.image_size);
+  read("mean", info.mean);
+  read("std", info.std);
+  if (info.image_size < 1) {
+    throw InputError(fmt::format("{}: metadata \"image_size\" is not positive", origin));
+  }
+  return info;
+}
+
 }  // namespace proca::models

@@ -68,11 +68,11 @@ struct OpenOptions {
   Labels labels = Labels::kOptional;
   /// Folder that the paths of a list file are relative to; empty for the
   /// folder of the list file itself.
-  std::filesystem::path root;
+  std::filesystem::path root{};
   /// The classes a model knows; empty if any will do. Class folders are matched
   /// to them by name, since a folder that holds only some of the classes would
   /// otherwise be numbered wrongly; labels of a list file are matched by number.
-  std::vector<std::string> known_classes;
+  std::vector<std::string> known_classes{};
 };
 
 /// Opens images wherever the program takes a `PATH`:

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "proca/core/options.h"
 #include "proca/engine/state_directory.h"
 #include "proca/models/classifier_network.h"
 

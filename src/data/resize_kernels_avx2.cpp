@@ -15,11 +15,8 @@
 
 #include <immintrin.h>
 
-// The rest of the program runs on any x86; only what is called after the check
-// in `avx2_kernels` may use the instructions. Containers stay outside: their
-// inline functions would be compiled for AVX2 here and shared with other files.
-#pragma GCC push_options
-#pragma GCC target("avx2")
+// The rest of the program runs on any x86: functions that use the instructions
+// say so one by one, and are called only after the check in `avx2_kernels`.
 
 namespace proca::data {
 namespace {
@@ -28,22 +25,22 @@ constexpr int32_t kHalf = 1 << (kWeightBits - 1);
 constexpr int64_t kLoadBytes = 16;
 constexpr int kTogether = 4;  // rows that are narrowed side by side
 
-inline __m256i load(const uint8_t* bytes) {
+[[gnu::target("avx2")]] inline __m256i load(const uint8_t* bytes) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
 }
 
 // The sums of both parts of the weights made one.
-inline __m256i join(__m256i low, __m256i high) {
+[[gnu::target("avx2")]] inline __m256i join(__m256i low, __m256i high) {
   return _mm256_add_epi32(low, _mm256_slli_epi32(high, AxisFilter::kLowBits));
 }
 
-inline __m256i to_level(__m256i sums) {
+[[gnu::target("avx2")]] inline __m256i to_level(__m256i sums) {
   return _mm256_srai_epi32(_mm256_add_epi32(sums, _mm256_set1_epi32(kHalf)), kWeightBits);
 }
 
 // Bytes of four RGB pixels to 16-bit numbers, in the order the multiplier adds
 // up: (r0 r1)(g0 g1)(b0 b1)(- -) in the lower half, pixels 2 and 3 in the upper.
-inline __m256i pixel_pairs(const uint8_t* pixels) {
+[[gnu::target("avx2")]] inline __m256i pixel_pairs(const uint8_t* pixels) {
   const __m256i order =
       _mm256_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1,  //
                        6, -1, 9, -1, 7, -1, 10, -1, 8, -1, 11, -1, -1, -1, -1, -1);
@@ -52,7 +49,7 @@ inline __m256i pixel_pairs(const uint8_t* pixels) {
 }
 
 // Four 16-bit weights, spread to match `pixel_pairs`.
-inline __m256i weight_pairs(const int16_t* weights) {
+[[gnu::target("avx2")]] inline __m256i weight_pairs(const int16_t* weights) {
   const __m256i order = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
   const __m128i four = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(weights));
   return _mm256_permutevar8x32_epi32(_mm256_castsi128_si256(four), order);
@@ -60,15 +57,15 @@ inline __m256i weight_pairs(const int16_t* weights) {
 
 // The levels of two rows' sums, (r g b -) each: the even pixels were summed up
 // in the lower halves, the odd ones in the upper.
-inline __m256i fold(__m256i a, __m256i b) {
+[[gnu::target("avx2")]] inline __m256i fold(__m256i a, __m256i b) {
   return to_level(_mm256_add_epi32(_mm256_permute2x128_si256(a, b, 0x20),
                                    _mm256_permute2x128_si256(a, b, 0x31)));
 }
 
 // One output pixel of `kTogether` rows as (r g b 0) bytes each, rows in the
 // order 0 2 1 3. The rows share the loading of the weights.
-inline __m128i resize_pixel(const uint8_t* const (&rows)[kTogether], const AxisFilter& filter,
-                            const Taps& taps) {
+[[gnu::target("avx2")]] inline __m128i resize_pixel(const uint8_t* const (&rows)[kTogether],
+                                                    const AxisFilter& filter, const Taps& taps) {
   const int16_t* low = filter.low.data() + taps.offset;
   const int16_t* high = filter.high.data() + taps.offset;
   const __m256i zero = _mm256_setzero_si256();
@@ -94,7 +91,8 @@ inline __m128i resize_pixel(const uint8_t* const (&rows)[kTogether], const AxisF
 
 // Stores `size` bytes of each row's pixel.
 template <int64_t size>
-inline void store_pixel(__m128i pixel, uint8_t* const (&rows)[kTogether], int64_t offset) {
+[[gnu::target("avx2")]] inline void store_pixel(__m128i pixel, uint8_t* const (&rows)[kTogether],
+                                                int64_t offset) {
   const int32_t row_pixels[kTogether] = {_mm_extract_epi32(pixel, 0), _mm_extract_epi32(pixel, 2),
                                          _mm_extract_epi32(pixel, 1), _mm_extract_epi32(pixel, 3)};
 #pragma GCC unroll 4
@@ -102,27 +100,28 @@ inline void store_pixel(__m128i pixel, uint8_t* const (&rows)[kTogether], int64_
 }
 
 // Reads up to `kLoadBytes` beyond each of the source rows.
-void resize_rows(const uint8_t* const (&sources)[kTogether], const AxisFilter& filter,
-                 uint8_t* const (&destinations)[kTogether]) {
-  const int64_t last = filter.out_size - 1;
-  for (int64_t i = 0; i < last; ++i) {
-    // The fourth byte is overwritten by the next pixel.
-    store_pixel<4>(resize_pixel(sources, filter, filter.taps[static_cast<size_t>(i)]), destinations,
-                   i * Image::kChannels);
+[[gnu::target("avx2")]] void resize_rows(const uint8_t* const (&sources)[kTogether],
+                                         const AxisFilter& filter,
+                                         uint8_t* const (&destinations)[kTogether]) {
+  for (int64_t i = 0; i < filter.out_size; ++i) {
+    const __m128i pixel = resize_pixel(sources, filter, filter.taps[static_cast<size_t>(i)]);
+    if (i + 1 < filter.out_size) {
+      store_pixel<4>(pixel, destinations, i * Image::kChannels);  // the next one covers the zero
+    } else {
+      store_pixel<3>(pixel, destinations, i * Image::kChannels);
+    }
   }
-  store_pixel<3>(resize_pixel(sources, filter, filter.taps.back()), destinations,
-                 last * Image::kChannels);
 }
 
 // Two neighbouring 16-bit weights in every 32-bit lane.
-inline __m256i weight_pair(const int16_t* weights) {
+[[gnu::target("avx2")]] inline __m256i weight_pair(const int16_t* weights) {
   int32_t pair;
   std::memcpy(&pair, weights, sizeof(pair));
   return _mm256_set1_epi32(pair);
 }
 
-void row(const uint8_t* source, int64_t stride, int64_t row_bytes, const AxisFilter& filter,
-         const Taps& taps, uint8_t* destination) {
+[[gnu::target("avx2")]] void row(const uint8_t* source, int64_t stride, int64_t row_bytes,
+                                 const AxisFilter& filter, const Taps& taps, uint8_t* destination) {
   constexpr int64_t kStep = 32;
   const int16_t* low = filter.low.data() + taps.offset;
   const int16_t* high = filter.high.data() + taps.offset;
@@ -161,14 +160,6 @@ void row(const uint8_t* source, int64_t stride, int64_t row_bytes, const AxisFil
     portable_kernels().row(source + x, stride, row_bytes - x, filter, taps, destination + x);
   }
 }
-
-}  // namespace
-}  // namespace proca::data
-
-#pragma GCC pop_options
-
-namespace proca::data {
-namespace {
 
 void columns(ImageView source, const AxisFilter& filter, uint8_t* destination) {
   const int64_t row_bytes = source.width * Image::kChannels;

@@ -1,5 +1,6 @@
 #include "proca/data/crop.h"
 
+#include <limits>
 #include <stdexcept>
 
 #include <gtest/gtest.h>

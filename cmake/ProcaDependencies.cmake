@@ -66,7 +66,7 @@ macro(proca_find)
   string(APPEND PROCA_FIND_DEPENDENCIES "find_dependency(${proca_find_arguments})\n")
 endmacro()
 
-proca_find(Threads)
+find_package(Threads REQUIRED)  # public: procaConfig.cmake always finds it
 proca_find(fmt)
 proca_find(spdlog)
 proca_find(JPEG)

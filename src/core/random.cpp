@@ -70,8 +70,7 @@ std::vector<int64_t> random_permutation(int64_t count, RandomStream& random) {
   std::vector<int64_t> order(static_cast<size_t>(count));
   std::iota(order.begin(), order.end(), int64_t{0});
   for (int64_t i = count - 1; i > 0; --i) {
-    std::swap(order[static_cast<size_t>(i)],
-              order[static_cast<size_t>(random.uniform_int(i + 1))]);
+    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(random.uniform_int(i + 1))]);
   }
   return order;
 }

@@ -36,7 +36,11 @@ else()
     set(PROCA_TORCH_ORIGIN "the system" CACHE INTERNAL "")
   endif()
 endif()
+# Its files report on LibTorch's own build; a warning about a profiler library that
+# nobody links is usual. Errors are still shown.
+set(CMAKE_MESSAGE_LOG_LEVEL ERROR)
 find_package(Torch REQUIRED)
+unset(CMAKE_MESSAGE_LOG_LEVEL)
 
 if(TARGET torch_cuda)
   set(PROCA_TORCH_DEVICES "CPU and CUDA")
@@ -66,7 +70,7 @@ macro(proca_find)
   string(APPEND PROCA_FIND_DEPENDENCIES "find_dependency(${proca_find_arguments})\n")
 endmacro()
 
-proca_find(Threads)
+find_package(Threads REQUIRED)  # public: procaConfig.cmake always finds it
 proca_find(fmt)
 proca_find(spdlog)
 proca_find(JPEG)
@@ -100,10 +104,18 @@ proca_optional(PROCA_WITH_WEBP "WebP decoding" libwebp-dev PkgConfig::WebP
 proca_optional(PROCA_WITH_CAIRO "drawing of the demo data" libcairo2-dev PkgConfig::Cairo
                "find_dependency(PkgConfig)\npkg_check_modules(Cairo REQUIRED QUIET IMPORTED_TARGET cairo)")
 
-# ONNX's own files name protobuf's target without finding it.
+# ONNX's own files use protobuf's target without finding it, and newer versions call
+# their targets ONNX::.
 find_package(Protobuf QUIET)
 if(TARGET protobuf::libprotobuf)
   find_package(ONNX QUIET CONFIG)
 endif()
-proca_optional(PROCA_WITH_ONNX "ONNX export" "libonnx-dev and libprotobuf-dev" onnx
+if(TARGET ONNX::onnx)
+  set(PROCA_ONNX_TARGET ONNX::onnx)
+  set(PROCA_ONNX_LIBRARIES ONNX::onnx ONNX::onnx_proto protobuf::libprotobuf)
+else()
+  set(PROCA_ONNX_TARGET onnx)
+  set(PROCA_ONNX_LIBRARIES onnx onnx_proto protobuf::libprotobuf)
+endif()
+proca_optional(PROCA_WITH_ONNX "ONNX export" "libonnx-dev and libprotobuf-dev" ${PROCA_ONNX_TARGET}
                "find_dependency(Protobuf)\nfind_dependency(ONNX CONFIG)")

@@ -17,13 +17,7 @@ surroundings="CMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH:-}
 python-torch=$(python3 tools/python_torch.py 2>/dev/null || true)
 CXX=${CXX:-}"
 
-arguments=()
-if [ "${2:-}" = tests ]; then
-  arguments+=(-DPROCA_BUILD_TESTS=ON)
-elif [ ! -e "$folder/build.ninja" ]; then
-  arguments+=(-DPROCA_BUILD_TESTS=OFF)
-fi
-
+arguments=(-DPROCA_BUILD_TESTS=$([ "${2:-}" = tests ] && echo ON || echo OFF))
 if [ -e "$stamp" ] && [ "$(cat "$stamp")" != "$surroundings" ]; then
   echo "proca: what CMake would find has changed: configuring $folder afresh"
   arguments+=(--fresh)

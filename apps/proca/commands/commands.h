@@ -15,6 +15,7 @@ Command demo_command();
 Command evaluate_command();
 Command export_command();
 Command inspect_command();
+Command methods_command();
 Command predict_command();
 Command pretrain_command();
 

@@ -80,7 +80,8 @@ std::string read_text_file(const fs::path& path) {
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
-  if (fs::is_directory(path_)) {
+  std::error_code unreadable;  // Opening will say why.
+  if (fs::is_directory(path_, unreadable)) {
     throw InputError(fmt::format("{}: cannot be written: it is a folder", path_.string()));
   }
   temporary_ = path_;
@@ -138,9 +139,12 @@ void write_file(const fs::path& path, std::string_view text) {
 void create_writable_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error || !fs::is_directory(path)) {
-    throw InputError(fmt::format("{}: cannot be created as a folder: {}", path.string(),
-                                 error ? error.message() : "a file of that name exists"));
+  if (!error && !fs::is_directory(path, error) && !error) {
+    error = std::make_error_code(std::errc::not_a_directory);
+  }
+  if (error) {
+    throw InputError(
+        fmt::format("{}: cannot be created as a folder: {}", path.string(), error.message()));
   }
   if (::access(path.c_str(), W_OK | X_OK) != 0) {
     throw InputError(fmt::format("{}: cannot be written to: {}", path.string(), reason()));
@@ -148,6 +152,8 @@ void create_writable_folder(const fs::path& path) {
 }
 
 uint32_t crc32(std::span<const uint8_t> bytes, uint32_t previous) {
+  // zlib takes a null pointer, which an empty span may have, for "start anew".
+  if (bytes.empty()) return previous;
   return static_cast<uint32_t>(::crc32_z(previous, bytes.data(), bytes.size()));
 }
 

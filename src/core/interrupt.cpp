@@ -7,9 +7,11 @@ namespace {
 
 volatile std::sig_atomic_t stop_requested = 0;
 
-void on_signal(int signal) {
+// The second signal kills, whichever of the two it is.
+void on_signal(int) {
   stop_requested = 1;
-  std::signal(signal, SIG_DFL);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
 }
 
 }  // namespace

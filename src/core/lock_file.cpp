@@ -24,7 +24,7 @@ LockFile::LockFile(const std::filesystem::path& path) {
     const auto length = ::pread(descriptor_, owner.data(), owner.size(), 0);
     ::close(descriptor_);
     throw InputError(fmt::format("{}: is being written by process {}; wait for it to end",
-                                 path.parent_path().string(),
+                                 path.has_parent_path() ? path.parent_path().string() : ".",
                                  std::string(owner.data(), length > 0 ? length : 0)));
   }
   const auto id = fmt::format("{}", ::getpid());

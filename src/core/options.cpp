@@ -1,7 +1,9 @@
 #include "proca/core/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +13,8 @@
 
 namespace proca {
 namespace {
+
+constexpr std::string_view kUnrepresentable = "is too large or too small";
 
 [[noreturn]] void refuse(std::string_view name, std::string_view value, std::string_view rule) {
   throw InvalidOption(fmt::format("--{}: \"{}\" {}", name, value, rule));
@@ -24,12 +28,15 @@ const std::string& single(std::string_view name, const std::vector<std::string>&
 }
 
 // from_chars rather than stol/stod: no locale, no exceptions, no trailing rest.
+// `shown` is the value as the user gave it, of which `text` may be a part.
 template <typename T>
-T parse_number(std::string_view name, const std::string& text, std::string_view kind) {
+T parse_number(std::string_view name, std::string_view text, std::string_view shown,
+               std::string_view kind) {
   T value{};
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc{} || result.ptr != end) refuse(name, text, kind);
+  if (result.ec == std::errc::invalid_argument || result.ptr != end) refuse(name, shown, kind);
+  if (result.ec != std::errc{}) refuse(name, shown, kUnrepresentable);
   return value;
 }
 
@@ -45,8 +52,7 @@ std::string range_text(T low, T high) {
 
 template <typename T>
 void check_range(std::string_view name, const std::string& text, T value, T low, T high) {
-  // Written so that NaN fails too.
-  if (!(value >= low && value <= high)) {
+  if (value < low || value > high) {
     refuse(name, text, fmt::format("is out of range: must be {}", range_text(low, high)));
   }
 }
@@ -82,7 +88,7 @@ void OptionSet::bind(std::string name, int64_t& value, std::string help, int64_t
   option.range = range_text(low, high);
   option.assign = [name, &value, low, high](const auto& values) {
     const auto& text = single(name, values);
-    const auto parsed = parse_number<int64_t>(name, text, "is not a whole number");
+    const auto parsed = parse_number<int64_t>(name, text, text, "is not a whole number");
     check_range(name, text, parsed, low, high);
     value = parsed;
   };
@@ -94,7 +100,8 @@ void OptionSet::bind(std::string name, double& value, std::string help, double l
   option.range = range_text(low, high);
   option.assign = [name, &value, low, high](const auto& values) {
     const auto& text = single(name, values);
-    const auto parsed = parse_number<double>(name, text, "is not a number");
+    const auto parsed = parse_number<double>(name, text, text, "is not a number");
+    if (std::isnan(parsed)) refuse(name, text, "is not a number");  // It passes every comparison.
     check_range(name, text, parsed, low, high);
     value = parsed;
   };
@@ -135,6 +142,9 @@ void OptionSet::bind_positional(std::string name, std::vector<std::string>& valu
 void OptionSet::bind_words(std::string name, std::string help, std::vector<std::string> words,
                            std::function<void(size_t)> choose, std::function<size_t()> chosen) {
   auto& option = add(name, std::move(help), fmt::format("{}", fmt::join(words, "|")));
+  if (chosen() >= words.size()) {
+    throw std::logic_error("option whose default is not one of its choices: " + name);
+  }
   option.assign = [name, words, choose = std::move(choose)](const auto& values) {
     const auto& text = single(name, values);
     for (size_t i = 0; i < words.size(); ++i) {
@@ -142,25 +152,27 @@ void OptionSet::bind_words(std::string name, std::string help, std::vector<std::
     }
     refuse(name, text, fmt::format("is not one of {}", fmt::join(words, ", ")));
   };
-  option.toml = [words, chosen = std::move(chosen)] { return toml_string(words[chosen()]); };
+  option.toml = [words, chosen = std::move(chosen)] { return toml_string(words.at(chosen())); };
 }
 
 void OptionSet::bind_bytes(std::string name, int64_t& value, std::string help) {
   auto& option = add(name, std::move(help), "BYTES");
   option.assign = [name, &value](const auto& values) {
     constexpr std::string_view kRule = "is not a number of bytes such as 512M or 4G";
-    auto text = single(name, values);
+    const auto& text = single(name, values);
+    std::string_view digits = text;
     int64_t unit = 1;
-    if (!text.empty()) {
-      const auto suffix = std::string_view("KMGT").find(text.back());
+    if (!digits.empty()) {
+      const auto suffix = std::string_view("KMGT").find(digits.back());
       if (suffix != std::string_view::npos) {
         unit = int64_t{1} << (10 * (suffix + 1));
-        text.pop_back();
+        digits.remove_suffix(1);
       }
     }
-    const auto count = parse_number<int64_t>(name, text, kRule);
-    if (count < 0 || count > std::numeric_limits<int64_t>::max() / unit) {
-      refuse(name, single(name, values), kRule);
+    const auto count = parse_number<int64_t>(name, digits, text, kRule);
+    if (count < 0) refuse(name, text, kRule);
+    if (count > std::numeric_limits<int64_t>::max() / unit) {
+      refuse(name, text, kUnrepresentable);
     }
     value = count * unit;
   };
@@ -186,14 +198,20 @@ void OptionSet::assign(std::string_view name, const std::vector<std::string>& va
 }
 
 std::string OptionSet::to_toml() const {
-  std::string text;
-  std::string section;
+  // TOML has the top level first and every table once, in whatever order the
+  // options were declared.
+  std::vector<std::string> sections = {""};
   for (const auto& option : options_) {
-    if (option.section != section) {
-      section = option.section;
-      text += fmt::format("\n[{}]\n", section);
+    if (std::find(sections.begin(), sections.end(), option.section) == sections.end()) {
+      sections.push_back(option.section);
     }
-    text += fmt::format("{} = {}\n", option.name, option.toml());
+  }
+  std::string text;
+  for (const auto& section : sections) {
+    if (!section.empty()) text += fmt::format("\n[{}]\n", section);
+    for (const auto& option : options_) {
+      if (option.section == section) text += fmt::format("{} = {}\n", option.name, option.toml());
+    }
   }
   return text;
 }
@@ -201,9 +219,13 @@ std::string OptionSet::to_toml() const {
 std::string toml_string(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (c == '\n') {
+    if (c == '"' || c == '\\') {
+      quoted += {'\\', c};
+    } else if (c == '\n') {
       quoted += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      quoted +=
+          fmt::format("\\u{:04x}", static_cast<int>(c));  // TOML has no bare control character
     } else {
       quoted += c;
     }

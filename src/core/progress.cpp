@@ -20,7 +20,7 @@ bool on_terminal() { return isatty(STDERR_FILENO) != 0; }
 }  // namespace
 
 std::string format_duration(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  const auto whole = static_cast<int64_t>(std::max(0.0, seconds) + 0.5);
   if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }

@@ -4,10 +4,12 @@
 
 namespace proca {
 
-/// Keeps a second process from writing what this one writes. The lock goes
-/// with the process, however it ends, so a killed run never blocks the next.
+/// Keeps a second process from writing what this one writes: whoever writes to
+/// a folder holds a lock on a file in it. The lock goes with the process,
+/// however it ends, so a killed run never blocks the next; the file remains.
 ///
-/// Throws `InputError` with the other process's id when the lock is taken.
+/// Throws `InputError` with the folder and the other process's id when the
+/// lock is taken, and when the file cannot be written.
 class LockFile {
  public:
   explicit LockFile(const std::filesystem::path& path);

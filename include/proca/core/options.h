@@ -51,9 +51,12 @@ struct Option {
 /// The bound fields must outlive the set.
 class OptionSet {
  public:
+  // Every kind of declaration throws `std::logic_error` for a name declared before.
+
   void bind(std::string name, int64_t& value, std::string help,
             int64_t low = std::numeric_limits<int64_t>::min(),
             int64_t high = std::numeric_limits<int64_t>::max());
+  /// Both ends belong to the range. `inf` is a number, `nan` is none.
   void bind(std::string name, double& value, std::string help,
             double low = -std::numeric_limits<double>::infinity(),
             double high = std::numeric_limits<double>::infinity());
@@ -63,12 +66,12 @@ class OptionSet {
   void bind(std::string name, std::vector<std::string>& values, std::string help,
             std::string type = "TEXT");
 
-  /// One of a few words, each standing for a value.
+  /// One of a few words, each standing for a value, the default among them.
   template <typename T>
   void bind_choice(std::string name, T& value, std::string help,
                    std::vector<std::pair<std::string, T>> choices);
 
-  /// A number of bytes: `1500000`, `64K`, `512M`, `4G` (powers of 1024).
+  /// A number of bytes: `1500000`, `64K`, `512M`, `4G`, `2T` (powers of 1024).
   void bind_bytes(std::string name, int64_t& value, std::string help);
 
   /// Values without a flag, at the end of the command line.
@@ -111,7 +114,7 @@ void OptionSet::bind_choice(std::string name, T& value, std::string help,
       [&value, values](size_t index) { value = values[index]; },
       [&value, values] {
         size_t index = 0;
-        while (index + 1 < values.size() && !(values[index] == value)) ++index;
+        while (index < values.size() && !(values[index] == value)) ++index;
         return index;
       });
 }

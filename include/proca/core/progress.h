@@ -43,7 +43,8 @@ class Progress {
   bool visible_ = false;
 };
 
-/// `75` -> `1:15`, `3700` -> `1:01:40`.
+/// Rounded to whole seconds: `75` -> `1:15`, `3700` -> `1:01:40`. Negative
+/// durations count as none.
 std::string format_duration(double seconds);
 
 }  // namespace proca

@@ -1,0 +1,118 @@
+#include "proca/core/progress.h"
+
+#include <chrono>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <unistd.h>
+
+#include "proca/core/log.h"
+
+namespace proca {
+namespace {
+
+// Standard error on a terminal of its own while this lives.
+class Terminal {
+ public:
+  Terminal() : before_(dup(STDERR_FILENO)) {
+    int inside = -1;
+    opened_ = openpty(&outside_, &inside, nullptr, nullptr, nullptr) == 0;
+    if (!opened_) return;
+    dup2(inside, STDERR_FILENO);
+    close(inside);
+  }
+  ~Terminal() { release(); }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  bool opened() const { return opened_; }
+
+  /// Gives standard error back and returns what was written.
+  std::string release() {
+    if (before_ < 0) return "";
+    dup2(before_, STDERR_FILENO);  // closes the last writing end, so that reading ends
+    close(std::exchange(before_, -1));
+    std::string text;
+    char c = 0;
+    while (read(outside_, &c, 1) == 1) text += c;
+    close(outside_);
+    return text;
+  }
+
+ private:
+  int before_;
+  int outside_ = -1;
+  bool opened_ = false;
+};
+
+void wait_longer_than_the_refresh() { std::this_thread::sleep_for(std::chrono::milliseconds(120)); }
+
+TEST(ProgressTest, PrintsNothingForWorkThatTakesNoTime) {
+  testing::internal::CaptureStderr();
+  {
+    Progress progress("decoding", 3, "images");
+    for (int64_t done = 1; done <= 3; ++done) progress.update(done);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(ProgressTest, DrawsABarOnATerminalAndClearsItAtTheEnd) {
+  Terminal terminal;
+  ASSERT_TRUE(terminal.opened());
+  {
+    Progress progress("decoding", 4, "images");
+    wait_longer_than_the_refresh();
+    progress.update(1, "loss 0.5");
+  }
+  const auto text = terminal.release();
+  const std::string bar = "\r\033[Kdecoding [======                  ] 1/4 images, ";
+  EXPECT_EQ(text.substr(0, bar.size()), bar);
+  const std::string end = " left, loss 0.5\r\033[K";
+  ASSERT_GT(text.size(), end.size());
+  EXPECT_EQ(text.substr(text.size() - end.size()), end);
+}
+
+TEST(ProgressTest, AnEmptyTotalAndMoreThanTheTotalKeepTheBarWhole) {
+  Terminal terminal;
+  ASSERT_TRUE(terminal.opened());
+  {
+    Progress none("none", 0, "images");
+    Progress more("more", 2, "images");
+    wait_longer_than_the_refresh();
+    none.update(0);
+    more.update(3);
+  }
+  const auto text = terminal.release();
+  EXPECT_NE(text.find("none [                        ] 0/0 images"), std::string::npos) << text;
+  EXPECT_NE(text.find("more [========================] 3/2 images"), std::string::npos) << text;
+  EXPECT_NE(text.find("0:00 left"), std::string::npos) << text;
+}
+
+TEST(ProgressTest, IsSilentAboveTheInfoLevel) {
+  Terminal terminal;
+  ASSERT_TRUE(terminal.opened());
+  set_log_level(LogLevel::kWarning);
+  {
+    Progress progress("decoding", 4, "images");
+    wait_longer_than_the_refresh();
+    progress.update(1);
+  }
+  set_log_level(LogLevel::kInfo);
+  EXPECT_EQ(terminal.release(), "");
+}
+
+TEST(FormatDurationTest, ShowsMinutesAndHours) {
+  const struct {
+    double seconds;
+    std::string_view text;
+  } cases[] = {
+      {0, "0:00"},       {0.49, "0:00"},      {0.5, "0:01"},         {59.4, "0:59"},
+      {59.5, "1:00"},    {75, "1:15"},        {3599.4, "59:59"},     {3599.5, "1:00:00"},
+      {3700, "1:01:40"}, {86400, "24:00:00"}, {360000, "100:00:00"}, {-5, "0:00"},
+  };
+  for (const auto& [seconds, text] : cases) EXPECT_EQ(format_duration(seconds), text) << seconds;
+}
+
+}  // namespace
+}  // namespace proca

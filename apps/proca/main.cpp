@@ -1,1 +1,13 @@
-int main() { return 0; }
+#include "command.h"
+#include "commands/commands.h"
+#include "proca/core/interrupt.h"
+
+int main(int argc, char** argv) {
+  using namespace proca::app;
+  proca::catch_interrupts();
+  return run_command_line(
+      argc, argv,
+      {demo_command(), data_verify_command(), data_list_command(), data_pack_command(),
+       data_make_demo_command(), pretrain_command(), evaluate_command(), predict_command(),
+       inspect_command(), export_command(), bench_decode_command(), bench_network_command()});
+}

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <stdexcept>
 #include <vector>
 
 namespace proca::data {
@@ -20,5 +22,49 @@ struct Image {
     return {width, height, std::vector<uint8_t>(static_cast<size_t>(width * height * kChannels))};
   }
 };
+
+/// Somebody else's pixels: an `Image`, a slice of a packed file, a rectangle of
+/// either. It is four words wide, is passed by value, and is good for as long
+/// as the bytes it looks at stay where they are.
+///
+/// Rows need not follow each other without gaps: row `y` begins `y * row_stride`
+/// bytes after the first one. That is what lets `crop_view` (data/crop.h) cut a
+/// rectangle without copying it.
+///
+/// Example:
+/// ```
+/// const Image image = read_image("cat.jpg");
+/// const Image small = resize(image, 224, 224);  // an Image converts by itself
+/// ```
+struct ImageView {
+  const uint8_t* pixels = nullptr;  ///< first byte of the top row
+  int64_t width = 0;
+  int64_t height = 0;
+  int64_t row_stride = 0;  ///< bytes from one row to the next
+
+  ImageView() = default;
+
+  ImageView(const Image& image) : ImageView(image.pixels, image.width, image.height) {}
+
+  /// Views rows without gaps. Throws `std::invalid_argument` unless `bytes`
+  /// holds exactly `width * height` pixels.
+  ImageView(std::span<const uint8_t> bytes, int64_t width, int64_t height)
+      : ImageView(bytes.data(), width, height, width * Image::kChannels) {
+    if (width < 0 || height < 0 ||
+        static_cast<int64_t>(bytes.size()) != width * height * Image::kChannels) {
+      throw std::invalid_argument("ImageView: the bytes do not match the size");
+    }
+  }
+
+  ImageView(const uint8_t* pixels, int64_t width, int64_t height, int64_t row_stride)
+      : pixels(pixels), width(width), height(height), row_stride(row_stride) {}
+
+  const uint8_t* row(int64_t y) const { return pixels + y * row_stride; }
+};
+
+/// Bytes that an image of this size occupies.
+inline int64_t image_bytes(int64_t width, int64_t height) {
+  return width * height * Image::kChannels;
+}
 
 }  // namespace proca::data

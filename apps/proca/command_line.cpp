@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "command.h"
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/core/log.h"
+#include "proca/core/nearest_word.h"
+#include "version.h"
+
+namespace proca::app {
+namespace {
+
+// Options every command has.
+struct CommonOptions {
+  std::string config;
+  bool print_config = false;
+  bool quiet = false;
+  LogLevel log_level = LogLevel::kInfo;
+};
+
+// A command as CLI11 sees it. CLI11 splits the command line into options and
+// their texts and writes the help; what a text means is for OptionSet alone.
+struct ParsedCommand {
+  const Command* command = nullptr;
+  CLI::App* app = nullptr;
+  OptionSet options;
+  CommonOptions common;
+  OptionSet common_options;
+  std::function<void()> run;
+  std::vector<std::pair<const Option*, CLI::Option*>> parsers;
+};
+
+std::string description(const Option& option) {
+  auto text = option.help;
+  std::string facts;
+  if (option.required) {
+    facts = "required";
+  } else if (option.shape != Option::Shape::kPositional) {
+    const auto value = option.toml();
+    if (value != "\"\"" && value != "[]") facts = "default " + value;
+  }
+  if (!option.range.empty()) facts += (facts.empty() ? "" : "; ") + option.range;
+  return facts.empty() ? text : fmt::format("{} [{}]", text, facts);
+}
+
+CLI::Option* add_parser(CLI::App& app, const Option& option) {
+  const auto accept = [](const CLI::results_t&) { return true; };
+  const auto flag = "--" + option.name;
+  switch (option.shape) {
+    case Option::Shape::kSwitch:
+      return app.add_flag_function(flag, [](int64_t) {}, description(option));
+    case Option::Shape::kValue:
+      return app.add_option(flag, accept, description(option))->type_name(option.type)->expected(1);
+    case Option::Shape::kList:
+      return app.add_option(flag, accept, description(option))
+          ->type_name(option.type)
+          ->expected(1, 1 << 20)
+          ->delimiter(',');
+    case Option::Shape::kPositional:
+      return app.add_option(option.name, accept, description(option))
+          ->type_name(option.type)
+          ->expected(1, 1 << 20);
+  }
+  return nullptr;
+}
+
+void declare(ParsedCommand& parsed) {
+  parsed.run = parsed.command->configure(parsed.options);
+  auto& common = parsed.common_options;
+  common.bind("config", parsed.common.config, "TOML file with the same options; a flag wins",
+              "FILE");
+  common.bind("print-config", parsed.common.print_config,
+              "print the resolved options as TOML and stop");
+  common.bind("quiet", parsed.common.quiet, "only warnings and errors on standard error");
+  common.bind_choice<LogLevel>("log-level", parsed.common.log_level, "what to log",
+                               {{"debug", LogLevel::kDebug},
+                                {"info", LogLevel::kInfo},
+                                {"warning", LogLevel::kWarning},
+                                {"error", LogLevel::kError}});
+  for (const auto& option : parsed.options.options()) {
+    auto* parser = add_parser(*parsed.app, option);
+    parser->group(option.section.empty() ? "Options" : "Options of [" + option.section + "]");
+    parsed.parsers.emplace_back(&option, parser);
+  }
+  for (const auto& option : common.options()) {
+    auto* parser = add_parser(*parsed.app, option);
+    parser->group("Common options");
+    parsed.parsers.emplace_back(&option, parser);
+  }
+  parsed.app->set_help_flag("--help,-h", "Print this help and stop")->group("Common options");
+  // Left-over words are judged here, to say what was meant.
+  parsed.app->allow_extras();
+}
+
+std::vector<std::string> known_flags(const ParsedCommand& parsed) {
+  std::vector<std::string> known;
+  for (const auto& [option, parser] : parsed.parsers) {
+    if (option->shape != Option::Shape::kPositional) known.push_back("--" + option->name);
+  }
+  return known;
+}
+
+void refuse_leftovers(const ParsedCommand& parsed) {
+  const auto rest = parsed.app->remaining();
+  if (rest.empty()) return;
+  const auto unknown = std::find_if(rest.begin(), rest.end(),
+                                    [](const auto& word) { return word.starts_with("-"); });
+  if (unknown == rest.end()) {
+    throw InvalidOption(
+        fmt::format("proca {}: unexpected argument \"{}\"", parsed.command->name, rest.front()));
+  }
+  const auto flag = unknown->substr(0, unknown->find('='));
+  const auto nearest = nearest_word(flag, known_flags(parsed));
+  throw InvalidOption(fmt::format("proca {}: unknown flag {}{}", parsed.command->name, flag,
+                                  nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+}
+
+// Line of the file that sets `key`, for messages; 0 if it cannot be told.
+int64_t line_of_key(const std::string& text, const std::string& key) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int64_t number = 1; std::getline(lines, line); ++number) {
+    const auto begin = line.find_first_not_of(" \t");
+    if (begin == std::string::npos || line.compare(begin, key.size(), key) != 0) continue;
+    const auto after = line.find_first_not_of(" \t", begin + key.size());
+    if (after != std::string::npos && line[after] == '=') return number;
+  }
+  return 0;
+}
+
+void apply_config_file(ParsedCommand& parsed) {
+  const auto& path = parsed.common.config;
+  const auto text = read_text_file(path);
+  std::istringstream stream(text);
+  std::vector<CLI::ConfigItem> items;
+  try {
+    items = CLI::ConfigTOML().from_config(stream);
+  } catch (const CLI::Error& error) {
+    throw InputError(fmt::format("{}: is not valid TOML: {}", path, error.what()));
+  }
+  for (const auto& item : items) {
+    if (item.name == "++" || item.name == "--") continue;  // CLI11's marks for sections
+    const auto where = fmt::format("{}:{}", path, line_of_key(text, item.name));
+    const auto entry =
+        std::find_if(parsed.parsers.begin(), parsed.parsers.end(), [&](const auto& parser) {
+          return parser.first->name == item.name && parser.first->name != "config" &&
+                 parser.first->name != "print-config";
+        });
+    const auto section = item.parents.empty() ? "" : item.parents.front();
+    if (entry == parsed.parsers.end() || entry->first->section != section) {
+      std::vector<std::string> known;
+      for (const auto& option : parsed.options.options()) {
+        if (option.section == section) known.push_back(option.name);
+      }
+      const auto nearest = nearest_word(item.name, known);
+      throw InvalidOption(
+          fmt::format("{}: unknown key \"{}\"{}", where, item.fullname(),
+                      nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?"));
+    }
+    if (entry->second->count() > 0) continue;  // The flag wins.
+    try {
+      entry->first->assign(item.inputs);
+    } catch (const InvalidOption& error) {
+      throw InvalidOption(fmt::format("{}: {}", where, error.what()));
+    }
+  }
+}
+
+void assign_flags(const ParsedCommand& parsed) {
+  for (const auto& [option, parser] : parsed.parsers) {
+    if (parser->count() == 0) continue;
+    if (option->shape == Option::Shape::kValue && parser->count() > 1) {
+      throw InvalidOption(fmt::format("--{}: given more than once", option->name));
+    }
+    option->assign(parser->results());
+  }
+}
+
+void check_required(const ParsedCommand& parsed) {
+  for (const auto& [option, parser] : parsed.parsers) {
+    const auto value = option->toml();
+    if (!option->required || (value != "\"\"" && value != "[]")) continue;
+    const bool positional = option->shape == Option::Shape::kPositional;
+    throw InvalidOption(fmt::format("proca {}: {}{} is missing (see proca {} --help)",
+                                    parsed.command->name, positional ? "" : "--", option->name,
+                                    parsed.command->name));
+  }
+}
+
+void execute(ParsedCommand& parsed) {
+  refuse_leftovers(parsed);
+  assign_flags(parsed);
+  if (!parsed.common.config.empty()) apply_config_file(parsed);
+  set_log_level(parsed.common.quiet ? LogLevel::kWarning : parsed.common.log_level);
+  if (parsed.common.print_config) {
+    std::cout << parsed.options.to_toml();
+    return;
+  }
+  check_required(parsed);
+  parsed.run();
+}
+
+// The command of `app` with that name, or null.
+CLI::App* find_app(CLI::App& app, const std::string& name) {
+  for (auto* sub : app.get_subcommands([](CLI::App*) { return true; })) {
+    if (sub->get_name() == name) return sub;
+  }
+  return nullptr;
+}
+
+// "data verify" is the command `verify` of the command group `data`.
+CLI::App* add_app(CLI::App& root, const Command& command) {
+  const auto space = command.name.find(' ');
+  if (space == std::string::npos) return root.add_subcommand(command.name, command.summary);
+  const auto group = command.name.substr(0, space);
+  auto* parent = find_app(root, group);
+  if (parent == nullptr) parent = root.add_subcommand(group, group + " sets");
+  parent->require_subcommand(1);
+  return parent->add_subcommand(command.name.substr(space + 1), command.summary);
+}
+
+std::string unknown_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> known;
+  for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(sub->get_name());
+  }
+  const auto nearest = nearest_word(word, known);
+  return fmt::format("unknown command \"{}\"{}", word,
+                     nearest.empty() ? "; see proca --help" : "; did you mean " + nearest + "?");
+}
+
+int parse_and_execute(int argc, char** argv, const std::vector<Command>& commands) {
+  CLI::App root("Keeps an image classifier working while its world changes.", "proca");
+  root.set_version_flag("--version", version_text());
+  root.require_subcommand(1);
+  std::vector<std::unique_ptr<ParsedCommand>> parsed;
+  for (const auto& command : commands) {
+    parsed.push_back(std::make_unique<ParsedCommand>());
+    parsed.back()->command = &command;
+    parsed.back()->app = add_app(root, command);
+    declare(*parsed.back());
+  }
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return root.exit(success);
+  } catch (const CLI::ParseError& error) {
+    // The first word that CLI11 could not place, if that is what went wrong.
+    CLI::App* app = &root;
+    int word = 1;
+    while (word < argc && find_app(*app, argv[word]) != nullptr) {
+      app = find_app(*app, argv[word++]);
+    }
+    const bool is_group = !app->get_subcommands([](CLI::App*) { return true; }).empty();
+    if (is_group && word < argc && argv[word][0] != '-') {
+      throw InvalidOption(unknown_command(*app, argv[word]));
+    }
+    throw InvalidOption(error.what());
+  }
+  for (auto& candidate : parsed) {
+    if (candidate->app->parsed()) execute(*candidate);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv, const std::vector<Command>& commands) {
+  try {
+    return parse_and_execute(argc, argv, commands);
+  } catch (const InputError& error) {
+    log_error(error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    log_error(error.what());
+    return 1;
+  }
+}
+
+}  // namespace proca::app

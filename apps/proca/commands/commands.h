@@ -1,0 +1,21 @@
+#pragma once
+
+#include "../command.h"
+
+namespace proca::app {
+
+// One function per command, each in the file of its name (`data ...` in data.cpp).
+Command bench_decode_command();
+Command bench_network_command();
+Command data_list_command();
+Command data_make_demo_command();
+Command data_pack_command();
+Command data_verify_command();
+Command demo_command();
+Command evaluate_command();
+Command export_command();
+Command inspect_command();
+Command predict_command();
+Command pretrain_command();
+
+}  // namespace proca::app

@@ -1,0 +1,77 @@
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "image_input.h"
+
+namespace proca::app {
+namespace {
+
+struct Options {
+  ModelInputOptions input;
+  std::string data;
+  bool json = false;
+};
+
+void print_table(const protocol::AccuracyReport& report, const std::vector<std::string>& names) {
+  for (const auto& entry : report.classes) {
+    std::cout << fmt::format("{:6.2f} % {:>6} {}\n", entry.accuracy() * 100, entry.num_images,
+                             names[static_cast<size_t>(entry.label)]);
+  }
+  std::cout << fmt::format("mean over {} classes: {:.2f} %\n", report.classes.size(),
+                           report.mean_class_accuracy() * 100);
+  std::cout << fmt::format("accuracy: {:.2f} % ({} of {} images)\n", report.accuracy() * 100,
+                           report.num_correct, report.num_images);
+}
+
+void print_json(const protocol::AccuracyReport& report, const std::vector<std::string>& names) {
+  nlohmann::ordered_json json;
+  json["accuracy_percent"] = report.accuracy() * 100;
+  json["mean_class_accuracy_percent"] = report.mean_class_accuracy() * 100;
+  json["images"] = report.num_images;
+  json["correct"] = report.num_correct;
+  for (const auto& entry : report.classes) {
+    json["classes"].push_back({{"label", entry.label},
+                               {"class", names[static_cast<size_t>(entry.label)]},
+                               {"images", entry.num_images},
+                               {"correct", entry.num_correct},
+                               {"accuracy_percent", entry.accuracy() * 100}});
+  }
+  std::cout << json.dump(2) << '\n';
+}
+
+void run(const Options& options) {
+  auto model = options.input.model.load();
+  const auto preprocessing = options.input.preprocessing(model);
+  const auto& names = model.description.class_names;
+  const std::shared_ptr source = data::open_images(
+      std::filesystem::path(options.data),
+      {.labels = data::Labels::kRequired, .root = options.input.load.root, .known_classes = names});
+  const auto device = engine::prepare_compute(options.input.compute);
+  model.network->to(device);
+  // Each image is used once, so none is kept.
+  const auto store = data::without_cache(options.input.load)
+                         .make_store(source, preprocessing.resolved_resize(),
+                                     options.input.compute.resolved_threads());
+  const auto report =
+      engine::evaluate(model.network, store, preprocessing, options.input.inference(device));
+  options.json ? print_json(report, names) : print_table(report, names);
+}
+
+}  // namespace
+
+Command evaluate_command() {
+  return {"evaluate", "accuracy of a model on labelled images", [](OptionSet& set) {
+            const auto options = std::make_shared<Options>();
+            set.bind("data", options->data, "labelled images", "PATH");
+            set.require();
+            options->input.bind(set);
+            set.bind("json", options->json, "print JSON");
+            return [options] { run(*options); };
+          }};
+}
+
+}  // namespace proca::app

@@ -1,0 +1,63 @@
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "commands.h"
+#include "proca/engine/model_loading.h"
+#include "proca/models/export.h"
+#include "proca/models/safetensors.h"
+
+namespace proca::app {
+namespace {
+
+enum class Format { kOnnx, kSafetensors, kTorchScript };
+
+struct Options {
+  engine::ModelOptions model;
+  Format format = Format::kOnnx;
+  std::string out;
+};
+
+void run(const Options& options) {
+  const auto model = options.model.load();
+  const auto& preprocessing = model.description.preprocessing;
+  const models::ExportInfo info{.class_names = model.description.class_names,
+                                .image_size = preprocessing.image_size,
+                                .mean = preprocessing.mean,
+                                .std = preprocessing.std};
+  switch (options.format) {
+    case Format::kOnnx:
+      models::export_onnx(options.out, model.network, info);
+      break;
+    case Format::kTorchScript:
+      models::export_torchscript(options.out, model.network, info);
+      break;
+    case Format::kSafetensors:
+      info.validate(model.network);
+      models::write_safetensors(options.out, model.network->state(),
+                                models::export_metadata(model.network, info));
+      break;
+  }
+  std::cout << fmt::format("{}: {:.1f} MB\n", options.out,
+                           static_cast<double>(std::filesystem::file_size(options.out)) / 1e6);
+}
+
+}  // namespace
+
+Command export_command() {
+  return {"export", "write the model as ONNX, TorchScript or safetensors", [](OptionSet& set) {
+            const auto options = std::make_shared<Options>();
+            options->model.bind(set);
+            set.bind_choice<Format>("format", options->format, "of the file",
+                                    {{"onnx", Format::kOnnx},
+                                     {"torchscript", Format::kTorchScript},
+                                     {"safetensors", Format::kSafetensors}});
+            set.bind("out", options->out, "file to write", "FILE");
+            set.require();
+            return [options] { run(*options); };
+          }};
+}
+
+}  // namespace proca::app

@@ -1,0 +1,31 @@
+#include "image_input.h"
+
+namespace proca::app {
+
+void ModelInputOptions::bind(OptionSet& set) {
+  model.bind(set);
+  set.bind("resize", resize, "size before the crop; 0 = the model's", 0, 8192);
+  set.bind_choice<data::ResizeOptions::Mode>(
+      "resize-mode", resize_mode, "resize to exactly size x size, or the shorter side",
+      {{"exact", data::ResizeOptions::Mode::kExact},
+       {"shorter-side", data::ResizeOptions::Mode::kShorterSide}});
+  set.bind("crop", crop, "pixels the network sees, cut from the centre; 0 = the model's", 0, 8192);
+  set.bind("batch-size", batch_size, "images per network call", 1, 65536);
+  load.bind(set);
+  compute.bind(set);
+}
+
+data::Preprocessing ModelInputOptions::preprocessing(const engine::LoadedModel& model) const {
+  auto result = model.description.preprocessing;
+  if (crop > 0) result.image_size = crop;
+  if (resize > 0) result.resize.size = resize;
+  if (resize_mode != data::ResizeOptions::Mode::kExact) result.resize.mode = resize_mode;
+  result.validate();
+  return result;
+}
+
+engine::InferenceOptions ModelInputOptions::inference(torch::Device device) const {
+  return {.device = device, .batch_size = batch_size, .threads = compute.resolved_threads()};
+}
+
+}  // namespace proca::app

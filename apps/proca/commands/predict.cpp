@@ -1,0 +1,160 @@
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "image_input.h"
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/core/log.h"
+
+namespace proca::app {
+namespace {
+
+enum class Format { kCsv, kJson };
+
+struct Options {
+  ModelInputOptions input;
+  std::vector<std::string> paths;
+  int64_t top = 1;
+  Format format = Format::kCsv;
+  std::string out;
+};
+
+// RFC 4180: quoted where needed, quotes doubled.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c;
+    if (c == '"') quoted += c;
+  }
+  return quoted + '"';
+}
+
+// The k most probable classes of one image.
+struct Prediction {
+  std::string path;
+  std::vector<int64_t> labels;
+  std::vector<double> confidences;
+};
+
+class CsvWriter {
+ public:
+  CsvWriter(std::string& text, const std::vector<std::string>& names, int64_t top)
+      : text_(text), names_(names) {
+    text_ = "path,label,class,confidence";
+    for (int64_t k = 2; k <= top; ++k) text_ += fmt::format(",label{0},class{0},confidence{0}", k);
+    text_ += '\n';
+  }
+  void add(const Prediction& prediction) {
+    text_ += csv_field(prediction.path);
+    for (size_t k = 0; k < prediction.labels.size(); ++k) {
+      const int64_t label = prediction.labels[k];
+      text_ += fmt::format(",{},{},{:.6f}", label, csv_field(names_[static_cast<size_t>(label)]),
+                           prediction.confidences[k]);
+    }
+    text_ += '\n';
+  }
+
+ private:
+  std::string& text_;
+  const std::vector<std::string>& names_;
+};
+
+nlohmann::ordered_json to_json(const Prediction& prediction,
+                               const std::vector<std::string>& names) {
+  const auto entry = [&](size_t k) {
+    const int64_t label = prediction.labels[k];
+    return nlohmann::ordered_json{{"label", label},
+                                  {"class", names[static_cast<size_t>(label)]},
+                                  {"confidence", prediction.confidences[k]}};
+  };
+  nlohmann::ordered_json json{{"path", prediction.path}};
+  json.update(entry(0));
+  json["top"] = nlohmann::json::array();
+  for (size_t k = 0; k < prediction.labels.size(); ++k) json["top"].push_back(entry(k));
+  return json;
+}
+
+std::vector<Prediction> predict(const Options& options, const engine::LoadedModel& model,
+                                const data::Preprocessing& preprocessing, torch::Device device) {
+  const std::shared_ptr source =
+      data::open_images(options.paths, {.root = options.input.load.root});
+  const auto store = data::without_cache(options.input.load)
+                         .make_store(source, preprocessing.resolved_resize(),
+                                     options.input.compute.resolved_threads());
+  const int64_t top = std::min(options.top, model.network->num_classes());
+  std::vector<Prediction> predictions;
+  const auto start = std::chrono::steady_clock::now();
+  engine::predict(model.network, store, preprocessing, options.input.inference(device),
+                  [&](const engine::BatchPrediction& batch) {
+                    const auto best = batch.probabilities.topk(top, /*dim=*/1);
+                    const auto confidences = std::get<0>(best).contiguous();
+                    const auto labels = std::get<1>(best).contiguous();
+                    for (size_t i = 0; i < batch.indexes.size(); ++i) {
+                      const auto* first_label = labels.data_ptr<int64_t>() + i * top;
+                      const auto* first = confidences.data_ptr<float>() + i * top;
+                      predictions.push_back({store.sample(batch.indexes[i]).path,
+                                             {first_label, first_label + top},
+                                             {first, first + top}});
+                    }
+                  });
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  log_info(fmt::format("{} images in {:.1f} s, {:.1f} images/s", predictions.size(), seconds,
+                       static_cast<double>(predictions.size()) / seconds));
+  return predictions;
+}
+
+void run(const Options& options) {
+  auto model = options.input.model.load();
+  const auto preprocessing = options.input.preprocessing(model);
+  const auto device = engine::prepare_compute(options.input.compute);
+  model.network->to(device);
+  // Opened first: an unwritable place is found before the work, not after it.
+  std::optional<AtomicFile> file;
+  if (!options.out.empty()) file.emplace(options.out);
+
+  const auto predictions = predict(options, model, preprocessing, device);
+  const auto& names = model.description.class_names;
+  std::string text;
+  if (options.format == Format::kCsv) {
+    CsvWriter writer(text, names, std::min(options.top, model.network->num_classes()));
+    for (const auto& prediction : predictions) writer.add(prediction);
+  } else {
+    auto json = nlohmann::ordered_json::array();
+    for (const auto& prediction : predictions) json.push_back(to_json(prediction, names));
+    text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  }
+  if (!file) {
+    std::cout << text;
+    return;
+  }
+  file->write(text);
+  file->commit();
+}
+
+}  // namespace
+
+Command predict_command() {
+  return {"predict", "classes of images, as CSV or JSON", [](OptionSet& set) {
+            const auto options = std::make_shared<Options>();
+            set.bind_positional("path", options->paths,
+                                "folders, list files, packed files or images");
+            set.require();
+            options->input.bind(set);
+            set.bind("top", options->top, "how many classes to name per image", 1, 100000);
+            set.bind_choice<Format>("format", options->format, "of the result",
+                                    {{"csv", Format::kCsv}, {"json", Format::kJson}});
+            set.bind("out", options->out, "file to write; standard output if not given", "FILE");
+            return [options] { run(*options); };
+          }};
+}
+
+}  // namespace proca::app

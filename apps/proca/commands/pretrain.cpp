@@ -1,0 +1,33 @@
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "proca/engine/source_trainer.h"
+
+namespace proca::app {
+
+Command pretrain_command() {
+  struct Options {
+    engine::SourceTrainingOptions training;
+    std::string out;
+  };
+  return {"pretrain", "train the source model on labelled images", [](OptionSet& set) {
+            const auto options = std::make_shared<Options>();
+            set.bind("out", options->out, "state directory to write", "DIR");
+            set.require();
+            options->training.bind(set);
+            return [options] {
+              const auto result = engine::train_source(options->training, options->out);
+              std::cout << fmt::format("source model: {} ({} epochs)\n", options->out,
+                                       result.epochs);
+              if (result.holdout_accuracy) {
+                std::cout << fmt::format("held-out accuracy: {:.2f} %\n",
+                                         *result.holdout_accuracy * 100);
+              }
+            };
+          }};
+}
+
+}  // namespace proca::app

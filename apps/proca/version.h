@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace proca::app {
+
+/// Versions of the program and of LibTorch, and what was built in.
+std::string version_text();
+
+}  // namespace proca::app

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string_view>
+
+namespace proca {
+
+/// What reaches the log, on standard error.
+enum class LogLevel {
+  kDebug,
+  kInfo,     ///< the default
+  kWarning,  ///< also hides progress bars
+  kError,
+};
+
+void set_log_level(LogLevel level);
+LogLevel log_level();
+
+/// One line each. Colour only on a terminal; a progress bar on the current
+/// line is cleared first and redrawn by its next update.
+void log_debug(std::string_view message);
+void log_info(std::string_view message);
+void log_warning(std::string_view message);
+void log_error(std::string_view message);
+
+}  // namespace proca

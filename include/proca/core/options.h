@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace proca {
+
+/// One option, whatever its type: how it is named, explained, read and shown.
+struct Option {
+  std::string name;     ///< `kebab-case`; the flag is `--name`, the TOML key `name`
+  std::string section;  ///< TOML table the key lives in; empty for the top level
+  std::string help;     ///< one line, without default and range
+  std::string type;     ///< what a value looks like: `INT`, `FLOAT`, `PATH`, `a|b|c`
+  std::string range;    ///< `1 to 4096`; empty where every value of the type is fine
+  enum class Shape {
+    kValue,       ///< exactly one value
+    kList,        ///< one or more values
+    kSwitch,      ///< no value on the command line; `true` or `false` in TOML
+    kPositional,  ///< one or more values without a flag in front
+  } shape = Shape::kValue;
+  bool required = false;
+
+  /// Parses and stores values; throws `InvalidOption` naming the option, the
+  /// value and the rule it breaks.
+  std::function<void(const std::vector<std::string>&)> assign;
+  /// The current value as TOML (`32`, `"resnet50"`, `["a", "b"]`).
+  std::function<std::string()> toml;
+};
+
+/// The options of one command, each declared exactly once.
+///
+/// The declaration binds a name to a field of an options struct; the field's
+/// initial value is the default. From it come the command-line flag, the TOML
+/// key, the line in `--help` with default and range, and the line in
+/// `--print-config`, so none of them can disagree.
+///
+/// Example:
+/// ```
+/// struct TrainOptions { int64_t epochs = 100; double lr = 1e-3; };
+/// TrainOptions train;
+/// OptionSet options;
+/// options.bind("epochs", train.epochs, "passes over the images", 1);
+/// options.bind("lr", train.lr, "learning rate", 0.0, 10.0);
+/// options.assign("epochs", {"20"});   // what the command line does
+/// ```
+/// The bound fields must outlive the set.
+class OptionSet {
+ public:
+  void bind(std::string name, int64_t& value, std::string help,
+            int64_t low = std::numeric_limits<int64_t>::min(),
+            int64_t high = std::numeric_limits<int64_t>::max());
+  void bind(std::string name, double& value, std::string help,
+            double low = -std::numeric_limits<double>::infinity(),
+            double high = std::numeric_limits<double>::infinity());
+  /// A switch: `--name` sets it, `name = false` in TOML clears it.
+  void bind(std::string name, bool& value, std::string help);
+  void bind(std::string name, std::string& value, std::string help, std::string type = "TEXT");
+  void bind(std::string name, std::vector<std::string>& values, std::string help,
+            std::string type = "TEXT");
+
+  /// One of a few words, each standing for a value.
+  template <typename T>
+  void bind_choice(std::string name, T& value, std::string help,
+                   std::vector<std::pair<std::string, T>> choices);
+
+  /// A number of bytes: `1500000`, `64K`, `512M`, `4G` (powers of 1024).
+  void bind_bytes(std::string name, int64_t& value, std::string help);
+
+  /// Values without a flag, at the end of the command line.
+  void bind_positional(std::string name, std::vector<std::string>& values, std::string help,
+                       std::string type = "PATH");
+
+  /// The option must be given. Applies to the option declared last.
+  void require();
+  /// TOML table of the options declared from here on.
+  void begin_section(std::string section) { section_ = std::move(section); }
+
+  const std::vector<Option>& options() const { return options_; }
+  /// Null if there is no such option.
+  const Option* find(std::string_view name) const;
+  /// Throws `InvalidOption` for an unknown name, with the nearest known one.
+  void assign(std::string_view name, const std::vector<std::string>& values) const;
+  /// All options with their current values as a TOML document.
+  std::string to_toml() const;
+
+ private:
+  Option& add(std::string name, std::string help, std::string type);
+  void bind_words(std::string name, std::string help, std::vector<std::string> words,
+                  std::function<void(size_t)> choose, std::function<size_t()> chosen);
+
+  std::vector<Option> options_;
+  std::string section_;
+};
+
+template <typename T>
+void OptionSet::bind_choice(std::string name, T& value, std::string help,
+                            std::vector<std::pair<std::string, T>> choices) {
+  std::vector<std::string> words;
+  std::vector<T> values;
+  for (auto& [word, meaning] : choices) {
+    words.push_back(word);
+    values.push_back(meaning);
+  }
+  bind_words(
+      std::move(name), std::move(help), std::move(words),
+      [&value, values](size_t index) { value = values[index]; },
+      [&value, values] {
+        size_t index = 0;
+        while (index + 1 < values.size() && !(values[index] == value)) ++index;
+        return index;
+      });
+}
+
+/// `text` as a TOML string, quoted and escaped.
+std::string toml_string(std::string_view text);
+
+}  // namespace proca

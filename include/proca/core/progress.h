@@ -1,0 +1,49 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace proca {
+
+/// Shows how far long work is, on standard error: a bar with the time left on
+/// a terminal, a plain line now and then (at most every ten seconds) in a log.
+/// Silent when the log level is above `kInfo`.
+///
+/// `update` may be called from any thread.
+///
+/// Example:
+/// ```
+/// Progress progress("decoding", images, "images");
+/// for (...) progress.update(++done);
+/// ```
+class Progress {
+ public:
+  Progress(std::string title, int64_t total, std::string unit);
+  /// Ends the line. Nothing is printed for work that took no visible time.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// `done` of the total is done; `note` is shown at the end of the line.
+  void update(int64_t done, std::string_view note = {});
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void print(int64_t done, std::string_view note, Clock::time_point now);
+
+  std::string title_;
+  int64_t total_;
+  std::string unit_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point printed_;
+  std::mutex mutex_;
+  bool visible_ = false;
+};
+
+/// `75` -> `1:15`, `3700` -> `1:01:40`.
+std::string format_duration(double seconds);
+
+}  // namespace proca

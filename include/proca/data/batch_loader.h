@@ -1,0 +1,85 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "proca/data/augmentation.h"
+#include "proca/data/image_store.h"
+
+namespace proca::data {
+
+/// Indexes of the images of each batch.
+using Batches = std::vector<std::vector<int64_t>>;
+
+/// What happens to the images that do not fill a batch.
+enum class LastBatch { kKeep, kDrop };
+
+/// The numbers 0 .. count-1 cut into batches, in order.
+Batches ordered_batches(int64_t count, int64_t batch_size);
+
+/// The numbers 0 .. count-1, shuffled and cut into batches: a pure function of
+/// its arguments. `purpose` keeps loaders of the same epoch apart ("source", "target").
+Batches shuffled_batches(int64_t count, int64_t batch_size, LastBatch last, uint64_t seed,
+                         std::string_view purpose, int64_t epoch);
+
+/// Pixels of a batch, ready to become a tensor.
+struct PixelBatch {
+  std::vector<uint8_t> pixels;   ///< [N, size, size, 3]
+  std::vector<int64_t> labels;   ///< by image; `kNoLabel` where there is none
+  std::vector<int64_t> indexes;  ///< in the store
+  int64_t image_size = 0;
+  int64_t size() const { return static_cast<int64_t>(indexes.size()); }
+};
+
+/// Prepares batches ahead of their use, on threads of its own, and hands them
+/// out in order. What a batch contains depends on the arguments alone, never on
+/// the number of threads.
+///
+/// Example:
+/// ```
+/// BatchLoader loader(store, shuffled_batches(store.size(), 32, LastBatch::kKeep, seed, "source",
+///                                            epoch), augmentation, seed, epoch, threads);
+/// while (auto batch = loader.next()) train(*batch);
+/// ```
+class BatchLoader {
+ public:
+  /// The store must outlive the loader.
+  BatchLoader(const ImageStore& store, Batches batches, const Augmentation& augmentation,
+              uint64_t seed, int64_t epoch, int64_t threads);
+  /// Stops the threads; batches not asked for are dropped.
+  ~BatchLoader();
+
+  /// The next batch, or nothing after the last. Throws what preparing it threw.
+  std::optional<PixelBatch> next();
+
+ private:
+  struct Slot {
+    PixelBatch batch;
+    std::exception_ptr failure;
+  };
+  void work(const std::stop_token& stop);
+  PixelBatch prepare(size_t index) const;
+
+  const ImageStore& store_;
+  Batches batches_;
+  Augmentation augmentation_;
+  uint64_t seed_;
+  int64_t epoch_;
+  size_t depth_;  // how many batches may be ready or in work
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::map<size_t, Slot> ready_;
+  size_t next_to_prepare_ = 0;
+  size_t next_to_hand_out_ = 0;
+  std::vector<std::jthread> threads_;  // last, so that they end before the rest goes
+};
+
+}  // namespace proca::data

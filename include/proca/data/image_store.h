@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proca/data/image_source.h"
+
+namespace proca::data {
+
+/// How an image is brought to the size the store keeps.
+struct ResizeOptions {
+  enum class Mode {
+    kExact,        ///< to size x size, whatever the aspect ratio
+    kShorterSide,  ///< shorter side to size, aspect ratio kept
+  };
+  Mode mode = Mode::kExact;
+  int64_t size = 224;
+
+  Image apply(Image image) const;
+};
+
+/// What to do with an image that cannot be decoded.
+enum class OnBadImage {
+  kFail,  ///< throw, naming the file
+  kSkip,  ///< leave it out, and remember which and why
+};
+
+struct StoreOptions {
+  ResizeOptions resize;
+  int64_t cache_bytes = 0;  ///< how many bytes of pixels to keep in memory
+  OnBadImage on_bad_image = OnBadImage::kFail;
+  int64_t threads = 1;
+  std::string title = "decoding";  ///< of the progress bar
+};
+
+/// An image that was left out.
+struct SkippedImage {
+  std::string path;
+  std::string reason;
+};
+
+/// The images of a source, resized: decoded once and kept in memory as far as
+/// the budget reaches, decoded on each use beyond it. What `load` gives does not
+/// depend on the budget.
+///
+/// With `OnBadImage::kSkip` every image is decoded once at construction, so that
+/// `size()` counts the good ones and indexes never shift afterwards.
+class ImageStore {
+ public:
+  ImageStore(std::shared_ptr<const ImageSource> source, const StoreOptions& options);
+
+  int64_t size() const { return static_cast<int64_t>(kept_.size()); }
+  const Sample& sample(int64_t index) const;
+  const std::vector<std::string>& class_names() const { return source_->listing().class_names; }
+  const std::vector<SkippedImage>& skipped() const { return skipped_; }
+  int64_t cached_bytes() const { return cached_bytes_; }
+
+  /// The image at the store's size. `scratch` holds the pixels when they are
+  /// not cached; the view is valid as long as the store and `scratch` are.
+  /// Safe to call from several threads with a scratch each.
+  ImageView load(int64_t index, Image& scratch) const;
+
+ private:
+  void fill();
+
+  std::shared_ptr<const ImageSource> source_;
+  StoreOptions options_;
+  std::vector<int64_t> kept_;  // index in the source, by index in the store
+  std::vector<Image> cache_;   // by index in the source; empty where not cached
+  std::vector<SkippedImage> skipped_;
+  int64_t cached_bytes_ = 0;
+};
+
+/// Half of the machine's memory: the default budget of every command.
+int64_t default_cache_bytes();
+
+}  // namespace proca::data

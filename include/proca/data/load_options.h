@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "proca/core/options.h"
+#include "proca/data/image_store.h"
+
+namespace proca::data {
+
+/// The options of every command that loads images.
+struct LoadOptions {
+  std::string root;                           ///< folder that list files are relative to
+  int64_t cache_ram = default_cache_bytes();  ///< bytes of decoded images to keep
+  OnBadImage on_bad_image = OnBadImage::kFail;
+
+  /// Declares `--root`, `--cache-ram` and `--on-bad-image`.
+  void bind(OptionSet& options);
+
+  /// A store of `source` at the given size; says in the log what was skipped.
+  ImageStore make_store(std::shared_ptr<const ImageSource> source, const ResizeOptions& resize,
+                        int64_t threads) const;
+};
+
+/// Whether decoded images are worth keeping: they are when they are used more
+/// than once.
+inline LoadOptions without_cache(LoadOptions options) {
+  options.cache_ram = 0;
+  return options;
+}
+
+}  // namespace proca::data

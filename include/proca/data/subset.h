@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "proca/data/image_source.h"
+
+namespace proca::data {
+
+/// Some of the images of a source, in the given order, as a source of its own.
+/// Labels and class names are kept.
+std::unique_ptr<ImageSource> subset(std::shared_ptr<const ImageSource> source,
+                                    std::vector<int64_t> indexes);
+
+/// Images to train with and images kept back.
+struct Split {
+  std::vector<int64_t> training;
+  std::vector<int64_t> holdout;
+};
+
+/// Keeps back `fraction` of every class, chosen at random by `seed`: the count
+/// per class is rounded to the nearest whole number, but at least one image
+/// stays for training. Both parts are in the order of the listing.
+Split stratified_split(const ImageListing& listing, double fraction, uint64_t seed);
+
+}  // namespace proca::data

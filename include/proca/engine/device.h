@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <c10/core/Device.h>
+
+#include "proca/core/options.h"
+
+namespace proca::engine {
+
+/// Where and with how many threads to compute.
+struct ComputeOptions {
+  std::string device = "auto";  ///< `auto`, `cpu`, `cuda` or `cuda:N`
+  int64_t threads = 0;          ///< CPU threads; 0 for all cores
+
+  /// Declares `--device` and `--threads`.
+  void bind(OptionSet& options);
+  int64_t resolved_threads() const;
+};
+
+/// Sets LibTorch's number of threads (it starts with one), and returns the
+/// device: with `auto`, CUDA if this build and machine have it, else the CPU.
+/// Warns when LibTorch runs on a slow BLAS.
+///
+/// Throws `InvalidOption` for an unknown device and for a CUDA device that is
+/// not there.
+c10::Device prepare_compute(const ComputeOptions& options);
+
+}  // namespace proca::engine

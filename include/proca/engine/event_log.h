@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace proca::engine {
+
+/// A field of an event.
+using EventField = std::pair<std::string, std::variant<int64_t, double, std::string>>;
+
+/// Appends events to a JSON-lines file: one object per line, with a `time` (ISO
+/// 8601, UTC), an `event` name and the given fields. A reader may follow the file
+/// while it grows.
+class EventLog {
+ public:
+  /// Keeps the first `keep_bytes` of an existing file and drops the rest: what
+  /// a killed run wrote after its last checkpoint happens again when it resumes.
+  EventLog(std::filesystem::path path, int64_t keep_bytes);
+  ~EventLog();
+  EventLog(const EventLog&) = delete;
+  EventLog& operator=(const EventLog&) = delete;
+
+  void write(const std::string& event, const std::vector<EventField>& fields);
+  /// Length of the file, to be kept with the next checkpoint.
+  int64_t size() const { return size_; }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  int64_t size_ = 0;
+};
+
+}  // namespace proca::engine

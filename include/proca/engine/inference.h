@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <torch/types.h>
+
+#include "proca/data/image_store.h"
+#include "proca/data/preprocessing.h"
+#include "proca/engine/device.h"
+#include "proca/models/classifier_network.h"
+#include "proca/protocol/metrics.h"
+
+namespace proca::engine {
+
+struct InferenceOptions {
+  torch::Device device = torch::kCPU;
+  int64_t batch_size = 32;
+  int64_t threads = 1;  ///< that prepare batches while the network computes
+  std::string title = "predicting";
+};
+
+/// What the network says about a part of a store, on the CPU.
+struct BatchPrediction {
+  std::vector<int64_t> indexes;  ///< in the store, ascending
+  torch::Tensor probabilities;   ///< float [N, K]
+  torch::Tensor features;        ///< float [N, D]
+};
+
+/// Runs the network in evaluation mode (batch-norm folded into the convolutions
+/// where possible) over all images of the store, in order, and hands every
+/// batch to `receive`. Restores the network's mode afterwards.
+void predict(const models::ClassifierNetwork& network, const data::ImageStore& store,
+             const data::Preprocessing& preprocessing, const InferenceOptions& options,
+             const std::function<void(const BatchPrediction&)>& receive);
+
+/// The accuracy of the network's most probable class, over all classes, on the
+/// labelled images of the store.
+protocol::AccuracyReport evaluate(const models::ClassifierNetwork& network,
+                                  const data::ImageStore& store,
+                                  const data::Preprocessing& preprocessing,
+                                  InferenceOptions options);
+
+}  // namespace proca::engine

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "proca/core/options.h"
+#include "proca/engine/state_directory.h"
+#include "proca/models/classifier_network.h"
+
+namespace proca::engine {
+
+/// A network and what it was made for.
+struct LoadedModel {
+  models::ClassifierNetwork network{nullptr};
+  ModelDescription description;
+};
+
+/// An untrained network for `description`, on the CPU. `folder` is where a
+/// script backbone lies that is kept in a state.
+models::ClassifierNetwork build_network(const ModelDescription& description, uint64_t seed,
+                                        const std::filesystem::path& folder = {});
+
+/// The current model of a state. Throws `InputError` if its source training has
+/// not ended.
+LoadedModel load_model(const StateDirectory& state);
+
+/// A model from a weight file alone: the number of classes is that of its head,
+/// and class names, image size and stride are taken from its metadata where it
+/// has them. Without class names the classes are called by their number.
+LoadedModel load_model(const std::string& backbone, const std::filesystem::path& weights,
+                       std::optional<models::StrideIn> stride_in);
+
+/// Which model a command works with: `--state DIR`, or `--backbone NAME
+/// --weights FILE`.
+struct ModelOptions {
+  std::string state;
+  std::string backbone;
+  std::string weights;
+  std::optional<models::StrideIn> stride_in;
+
+  void bind(OptionSet& options);
+  /// Throws `InvalidOption` unless exactly one of the two ways is given.
+  LoadedModel load() const;
+};
+
+}  // namespace proca::engine

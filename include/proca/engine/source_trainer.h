@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "proca/core/options.h"
+#include "proca/data/augmentation.h"
+#include "proca/data/load_options.h"
+#include "proca/engine/device.h"
+#include "proca/models/backbone.h"
+#include "proca/protocol/metrics.h"
+
+namespace proca::engine {
+
+/// How the learning rate runs over the training.
+enum class Schedule {
+  kConstant,
+  kCosine,  ///< from full to zero along half a cosine, iteration by iteration
+};
+
+/// How to train a source model. The defaults are the recipe that the authors of
+/// ProCA used for Office-Home.
+struct SourceTrainingOptions {
+  std::string source;  ///< labelled images: folder per class, list or packed file
+  std::string backbone = "resnet50";
+  std::string weights;                        ///< file to start from; empty for random weights
+  std::optional<models::StrideIn> stride_in;  ///< empty: what the weight file says, else 3x3
+  int64_t image_size = 224;
+  int64_t resize = 0;  ///< size before the crop; 0 for image_size * 256 / 224
+  data::Crop crop = data::Crop::kRandom;
+  double flip = 0.5;  ///< probability of mirroring an image
+  int64_t epochs = 100;
+  int64_t batch_size = 32;
+  double lr = 1e-3;       ///< of the backbone
+  double head_lr = 1e-2;  ///< of the classifier
+  Schedule schedule = Schedule::kConstant;
+  double momentum = 0.9;
+  double weight_decay = 5e-4;
+  double label_smoothing = 0;
+  double holdout = 0;  ///< share of every class kept back to measure accuracy on
+  int64_t seed = 0;
+  data::LoadOptions load;
+  ComputeOptions compute;
+
+  void bind(OptionSet& options);
+  void validate() const;
+  int64_t resolved_resize() const;
+};
+
+/// What came of it.
+struct SourceTrainingResult {
+  int64_t epochs = 0;                      ///< in all, those of earlier runs included
+  std::optional<double> holdout_accuracy;  ///< of the last epoch, in [0, 1]
+};
+
+/// Trains a classifier on labelled source images and leaves it in the state
+/// directory `out`. The model is the one of the last epoch.
+///
+/// A checkpoint is written after every epoch. When `out` holds a training that was
+/// cut off, with the same options, it goes on from there, and on a CPU with the
+/// same number of threads it ends bit-equal to one that was never interrupted;
+/// when it holds a finished one, nothing is done. Other options than the state's
+/// are an `InputError` that names the first one that differs.
+///
+/// Throws `InputError` when the images have no labels or fewer than two
+/// classes, and `Error` when the loss is no longer a number.
+SourceTrainingResult train_source(const SourceTrainingOptions& options,
+                                  const std::filesystem::path& out);
+
+}  // namespace proca::engine

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proca/core/file.h"
+#include "proca/core/lock_file.h"
+#include "proca/data/preprocessing.h"
+#include "proca/models/backbone.h"
+#include "proca/models/weight_file.h"
+
+namespace proca::engine {
+
+/// What one needs to know to rebuild a model before its weights are loaded.
+struct ModelDescription {
+  std::string backbone = "resnet50";  ///< a name `models::make_backbone` knows
+  models::StrideIn stride_in = models::StrideIn::k3x3;
+  std::vector<std::string> class_names;
+  data::Preprocessing preprocessing;
+};
+
+/// How far the state has come.
+enum class Phase {
+  kPretraining,  ///< source training is under way
+  kReady,        ///< the source model is there; `step` time steps have been adapted to
+};
+
+/// `state.json`, less the list of files, which the directory keeps itself.
+struct Manifest {
+  Phase phase = Phase::kPretraining;
+  int64_t epoch = 0;  ///< finished epochs of the training under way
+  int64_t step = 0;   ///< finished time steps
+  ModelDescription model;
+  std::string source;         ///< absolute path of the source images
+  std::string source_root;    ///< `--root` for a source list; may be empty
+  std::string config_digest;  ///< of the options that decide the result
+  int64_t events_bytes = 0;   ///< length of `events.jsonl` at this checkpoint
+};
+
+/// A folder that carries everything from one command to the next. The files and
+/// `state.json` are described in `docs/formats/state_directory.md`.
+///
+/// A reader sees one complete checkpoint, even while another process writes the
+/// next: opening maps every file and checks its size and checksum, so that later
+/// reads are of exactly that content.
+class StateDirectory {
+ public:
+  /// Whether `folder` holds a state.
+  static bool exists(const std::filesystem::path& folder);
+  /// Throws `InputError` naming the file that is missing or damaged.
+  explicit StateDirectory(std::filesystem::path folder);
+
+  const std::filesystem::path& folder() const { return folder_; }
+  const Manifest& manifest() const { return manifest_; }
+  bool has(const std::string& file) const { return files_.contains(file); }
+  models::WeightFile read_tensors(const std::string& file) const;
+  std::string read_text(const std::string& file) const;
+
+ private:
+  struct FileRecord {
+    int64_t size = 0;
+    uint32_t crc = 0;
+  };
+  friend class StateWriter;
+  void load_manifest();
+  void map_files();
+  const MappedFile& content(const std::string& file) const;
+
+  std::filesystem::path folder_;
+  Manifest manifest_;
+  std::map<std::string, FileRecord> files_;
+  std::map<std::string, MappedFile> contents_;
+};
+
+/// Writes checkpoints: either all files of one arrive or none, whenever the
+/// process is killed. Holds the directory's lock for as long as it lives; a
+/// second writer is refused with `InputError`.
+///
+/// New content goes to `NAME.next`; `commit` syncs it, replaces `state.json`,
+/// which names the checksums of the new files, and only then renames
+/// `NAME.next` to `NAME`. If the process dies before `state.json` is replaced the
+/// old checkpoint holds; if it dies after, opening finishes the renames.
+///
+/// Example:
+/// ```
+/// StateWriter writer(folder);
+/// writer.put_tensors("model.safetensors", network->state(), {});
+/// writer.commit(manifest);
+/// ```
+class StateWriter {
+ public:
+  /// Creates the folder if needed and finishes or drops what a killed writer left.
+  explicit StateWriter(std::filesystem::path folder);
+  /// Leaves nothing behind if there never was a commit.
+  ~StateWriter();
+  StateWriter(const StateWriter&) = delete;
+  StateWriter& operator=(const StateWriter&) = delete;
+
+  const std::filesystem::path& folder() const { return folder_; }
+  void put_tensors(const std::string& file, const std::map<std::string, torch::Tensor>& tensors,
+                   const std::map<std::string, std::string>& metadata);
+  void put_text(const std::string& file, const std::string& text);
+  /// The file is no longer part of the state from the next commit on.
+  void remove(const std::string& file);
+  void commit(const Manifest& manifest);
+
+ private:
+  void recover();
+  void stage(const std::string& file);
+
+  std::filesystem::path folder_;
+  bool created_ = false;  // the folder is this writer's own
+  std::unique_ptr<LockFile> lock_;
+  std::map<std::string, StateDirectory::FileRecord> files_;
+  std::vector<std::string> staged_;
+  std::vector<std::string> removed_;
+};
+
+}  // namespace proca::engine

@@ -1,0 +1,39 @@
+#include "proca/core/lock_file.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "proca/core/error.h"
+
+namespace proca {
+
+LockFile::LockFile(const std::filesystem::path& path) {
+  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) {
+    throw InputError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
+  }
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    std::array<char, 32> owner{};
+    const auto length = ::pread(descriptor_, owner.data(), owner.size(), 0);
+    ::close(descriptor_);
+    throw InputError(fmt::format("{}: is being written by process {}; wait for it to end",
+                                 path.parent_path().string(),
+                                 std::string(owner.data(), length > 0 ? length : 0)));
+  }
+  const auto id = fmt::format("{}", ::getpid());
+  // The id only serves the other process's message, so a failure here is no error.
+  if (::ftruncate(descriptor_, 0) == 0) {
+    [[maybe_unused]] const auto written = ::pwrite(descriptor_, id.data(), id.size(), 0);
+  }
+}
+
+LockFile::~LockFile() { ::close(descriptor_); }
+
+}  // namespace proca

@@ -1,0 +1,53 @@
+#include "proca/core/log.h"
+
+#include <cstdio>
+#include <memory>
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+namespace proca {
+namespace {
+
+LogLevel current_level = LogLevel::kInfo;
+
+spdlog::logger& logger() {
+  static const auto instance = [] {
+    auto made = std::make_shared<spdlog::logger>(
+        "proca", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+    // The messages of a tool, not of a server: a prefix only where something is wrong.
+    made->set_pattern("%^%v%$");
+    made->set_level(spdlog::level::trace);
+    return made;
+  }();
+  return *instance;
+}
+
+void write(LogLevel level, spdlog::level::level_enum colour, std::string_view prefix,
+           std::string_view message) {
+  if (level < current_level) return;
+  if (isatty(STDERR_FILENO) != 0) std::fputs("\r\033[K", stderr);
+  logger().log(colour, "{}{}", prefix, message);
+}
+
+}  // namespace
+
+void set_log_level(LogLevel level) { current_level = level; }
+LogLevel log_level() { return current_level; }
+
+void log_debug(std::string_view message) {
+  write(LogLevel::kDebug, spdlog::level::debug, "", message);
+}
+void log_info(std::string_view message) {
+  // Plain text in the terminal's own colour.
+  write(LogLevel::kInfo, spdlog::level::trace, "", message);
+}
+void log_warning(std::string_view message) {
+  write(LogLevel::kWarning, spdlog::level::warn, "warning: ", message);
+}
+void log_error(std::string_view message) {
+  write(LogLevel::kError, spdlog::level::err, "error: ", message);
+}
+
+}  // namespace proca

@@ -1,0 +1,214 @@
+#include "proca/core/options.h"
+
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "proca/core/error.h"
+#include "proca/core/nearest_word.h"
+
+namespace proca {
+namespace {
+
+[[noreturn]] void refuse(std::string_view name, std::string_view value, std::string_view rule) {
+  throw InvalidOption(fmt::format("--{}: \"{}\" {}", name, value, rule));
+}
+
+const std::string& single(std::string_view name, const std::vector<std::string>& values) {
+  if (values.size() != 1) {
+    throw InvalidOption(fmt::format("--{}: takes one value, {} given", name, values.size()));
+  }
+  return values.front();
+}
+
+// from_chars rather than stol/stod: no locale, no exceptions, no trailing rest.
+template <typename T>
+T parse_number(std::string_view name, const std::string& text, std::string_view kind) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ec != std::errc{} || result.ptr != end) refuse(name, text, kind);
+  return value;
+}
+
+template <typename T>
+std::string range_text(T low, T high) {
+  const bool has_low = low != std::numeric_limits<T>::lowest() && !(low <= -HUGE_VAL);
+  const bool has_high = high != std::numeric_limits<T>::max() && !(high >= HUGE_VAL);
+  if (has_low && has_high) return fmt::format("{} to {}", low, high);
+  if (has_low) return fmt::format("at least {}", low);
+  if (has_high) return fmt::format("at most {}", high);
+  return "";
+}
+
+template <typename T>
+void check_range(std::string_view name, const std::string& text, T value, T low, T high) {
+  // Written so that NaN fails too.
+  if (!(value >= low && value <= high)) {
+    refuse(name, text, fmt::format("is out of range: must be {}", range_text(low, high)));
+  }
+}
+
+std::string toml_float(double value) {
+  auto text = fmt::format("{}", value);
+  if (text.find_first_of(".einf") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string toml_list(const std::vector<std::string>& values) {
+  std::vector<std::string> quoted;
+  for (const auto& value : values) quoted.push_back(toml_string(value));
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+
+}  // namespace
+
+Option& OptionSet::add(std::string name, std::string help, std::string type) {
+  if (find(name) != nullptr) throw std::logic_error("option declared twice: " + name);
+  Option option;
+  option.name = std::move(name);
+  option.section = section_;
+  option.help = std::move(help);
+  option.type = std::move(type);
+  options_.push_back(std::move(option));
+  return options_.back();
+}
+
+void OptionSet::bind(std::string name, int64_t& value, std::string help, int64_t low,
+                     int64_t high) {
+  auto& option = add(name, std::move(help), "INT");
+  option.range = range_text(low, high);
+  option.assign = [name, &value, low, high](const auto& values) {
+    const auto& text = single(name, values);
+    const auto parsed = parse_number<int64_t>(name, text, "is not a whole number");
+    check_range(name, text, parsed, low, high);
+    value = parsed;
+  };
+  option.toml = [&value] { return fmt::format("{}", value); };
+}
+
+void OptionSet::bind(std::string name, double& value, std::string help, double low, double high) {
+  auto& option = add(name, std::move(help), "FLOAT");
+  option.range = range_text(low, high);
+  option.assign = [name, &value, low, high](const auto& values) {
+    const auto& text = single(name, values);
+    const auto parsed = parse_number<double>(name, text, "is not a number");
+    check_range(name, text, parsed, low, high);
+    value = parsed;
+  };
+  option.toml = [&value] { return toml_float(value); };
+}
+
+void OptionSet::bind(std::string name, bool& value, std::string help) {
+  auto& option = add(name, std::move(help), "");
+  option.shape = Option::Shape::kSwitch;
+  option.assign = [name, &value](const auto& values) {
+    const auto& text = single(name, values);
+    if (text != "true" && text != "false") refuse(name, text, "must be true or false");
+    value = text == "true";
+  };
+  option.toml = [&value] { return value ? "true" : "false"; };
+}
+
+void OptionSet::bind(std::string name, std::string& value, std::string help, std::string type) {
+  auto& option = add(name, std::move(help), std::move(type));
+  option.assign = [name, &value](const auto& values) { value = single(name, values); };
+  option.toml = [&value] { return toml_string(value); };
+}
+
+void OptionSet::bind(std::string name, std::vector<std::string>& values, std::string help,
+                     std::string type) {
+  auto& option = add(name, std::move(help), std::move(type));
+  option.shape = Option::Shape::kList;
+  option.assign = [&values](const auto& given) { values = given; };
+  option.toml = [&values] { return toml_list(values); };
+}
+
+void OptionSet::bind_positional(std::string name, std::vector<std::string>& values,
+                                std::string help, std::string type) {
+  bind(std::move(name), values, std::move(help), std::move(type));
+  options_.back().shape = Option::Shape::kPositional;
+}
+
+void OptionSet::bind_words(std::string name, std::string help, std::vector<std::string> words,
+                           std::function<void(size_t)> choose, std::function<size_t()> chosen) {
+  auto& option = add(name, std::move(help), fmt::format("{}", fmt::join(words, "|")));
+  option.assign = [name, words, choose = std::move(choose)](const auto& values) {
+    const auto& text = single(name, values);
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == text) return choose(i);
+    }
+    refuse(name, text, fmt::format("is not one of {}", fmt::join(words, ", ")));
+  };
+  option.toml = [words, chosen = std::move(chosen)] { return toml_string(words[chosen()]); };
+}
+
+void OptionSet::bind_bytes(std::string name, int64_t& value, std::string help) {
+  auto& option = add(name, std::move(help), "BYTES");
+  option.assign = [name, &value](const auto& values) {
+    constexpr std::string_view kRule = "is not a number of bytes such as 512M or 4G";
+    auto text = single(name, values);
+    int64_t unit = 1;
+    if (!text.empty()) {
+      const auto suffix = std::string_view("KMGT").find(text.back());
+      if (suffix != std::string_view::npos) {
+        unit = int64_t{1} << (10 * (suffix + 1));
+        text.pop_back();
+      }
+    }
+    const auto count = parse_number<int64_t>(name, text, kRule);
+    if (count < 0 || count > std::numeric_limits<int64_t>::max() / unit) {
+      refuse(name, single(name, values), kRule);
+    }
+    value = count * unit;
+  };
+  option.toml = [&value] { return fmt::format("{}", value); };
+}
+
+void OptionSet::require() { options_.back().required = true; }
+
+const Option* OptionSet::find(std::string_view name) const {
+  for (const auto& option : options_) {
+    if (option.name == name) return &option;
+  }
+  return nullptr;
+}
+
+void OptionSet::assign(std::string_view name, const std::vector<std::string>& values) const {
+  if (const auto* option = find(name)) return option->assign(values);
+  std::vector<std::string> known;
+  for (const auto& option : options_) known.push_back(option.name);
+  const auto nearest = nearest_word(name, known);
+  throw InvalidOption(fmt::format("unknown option \"{}\"{}", name,
+                                  nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?"));
+}
+
+std::string OptionSet::to_toml() const {
+  std::string text;
+  std::string section;
+  for (const auto& option : options_) {
+    if (option.section != section) {
+      section = option.section;
+      text += fmt::format("\n[{}]\n", section);
+    }
+    text += fmt::format("{} = {}\n", option.name, option.toml());
+  }
+  return text;
+}
+
+std::string toml_string(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (c == '\n') {
+      quoted += "\\n";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+}  // namespace proca

@@ -1,0 +1,64 @@
+#include "proca/core/progress.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "proca/core/log.h"
+
+namespace proca {
+namespace {
+
+constexpr auto kTerminalInterval = std::chrono::milliseconds(100);
+constexpr auto kLogInterval = std::chrono::seconds(10);
+constexpr int64_t kBarWidth = 24;
+
+bool on_terminal() { return isatty(STDERR_FILENO) != 0; }
+
+}  // namespace
+
+std::string format_duration(double seconds) {
+  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+Progress::Progress(std::string title, int64_t total, std::string unit)
+    : title_(std::move(title)), total_(total), unit_(std::move(unit)), printed_(start_) {}
+
+Progress::~Progress() {
+  if (visible_ && on_terminal()) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::update(int64_t done, std::string_view note) {
+  if (log_level() > LogLevel::kInfo) return;
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  if (now - printed_ <
+      (on_terminal() ? Clock::duration(kTerminalInterval) : Clock::duration(kLogInterval))) {
+    return;
+  }
+  print(done, note, now);
+}
+
+void Progress::print(int64_t done, std::string_view note, Clock::time_point now) {
+  printed_ = now;
+  visible_ = true;
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  const double rate = static_cast<double>(done) / std::max(elapsed, 1e-9);
+  const double left = rate > 0 ? static_cast<double>(total_ - done) / rate : 0.0;
+  const auto facts = fmt::format("{}/{} {}, {:.0f}/s, {} left{}{}", done, total_, unit_, rate,
+                                 format_duration(left), note.empty() ? "" : ", ", note);
+  if (!on_terminal()) {
+    fmt::print(stderr, "{}: {}\n", title_, facts);
+    return;
+  }
+  const int64_t filled = total_ > 0 ? std::min(kBarWidth, kBarWidth * done / total_) : 0;
+  fmt::print(stderr, "\r\033[K{} [{:=<{}}{:{}}] {}", title_, "", filled, "", kBarWidth - filled,
+             facts);
+  std::fflush(stderr);
+}
+
+}  // namespace proca

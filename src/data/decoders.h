@@ -1,0 +1,32 @@
+#pragma once
+
+// What decode.cpp and the files for the single formats share.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "proca/data/decode.h"
+
+namespace proca::data {
+
+/// What a decoder works on.
+struct EncodedImage {
+  std::span<const uint8_t> bytes;
+  std::string_view origin;
+  DecodeLimits limits;
+};
+
+/// Throws the `InputError` of a picture of the given format ("JPEG") that cannot be read.
+[[noreturn]] void throw_undecodable(const EncodedImage& source, std::string_view format,
+                                    std::string_view problem);
+
+/// Checks the size that a header claims, then makes room in `image` for it.
+/// Memory that `image` already has is used again and not cleared.
+void set_size(const EncodedImage& source, int64_t width, int64_t height, Image& image);
+
+void decode_jpeg(const EncodedImage& source, Image& image);
+void decode_png(const EncodedImage& source, Image& image);
+void decode_webp(const EncodedImage& source, Image& image);
+
+}  // namespace proca::data

@@ -1,0 +1,85 @@
+#include "proca/data/image_store.h"
+
+#include <atomic>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "proca/core/error.h"
+#include "proca/core/parallel.h"
+#include "proca/core/progress.h"
+#include "proca/data/resize.h"
+
+namespace proca::data {
+
+Image ResizeOptions::apply(Image image) const {
+  if (mode == Mode::kShorterSide) return resize_shorter_side(image, size);
+  if (image.width == size && image.height == size) return image;
+  return resize(image, size, size);
+}
+
+ImageStore::ImageStore(std::shared_ptr<const ImageSource> source, const StoreOptions& options)
+    : source_(std::move(source)), options_(options) {
+  cache_.resize(static_cast<size_t>(source_->listing().size()));
+  kept_.resize(cache_.size());
+  std::iota(kept_.begin(), kept_.end(), int64_t{0});
+  if (options_.cache_bytes > 0 || options_.on_bad_image == OnBadImage::kSkip) fill();
+}
+
+void ImageStore::fill() {
+  const int64_t total = source_->listing().size();
+  std::vector<std::optional<std::string>> problems(static_cast<size_t>(total));
+  std::atomic<int64_t> done{0};
+  std::atomic<int64_t> used{0};
+  Progress progress(options_.title, total, "images");
+  parallel_for(total, options_.threads, [&](int64_t i) {
+    const bool skip_bad = options_.on_bad_image == OnBadImage::kSkip;
+    if (skip_bad || used < options_.cache_bytes) {
+      try {
+        auto image = options_.resize.apply(source_->read(i));
+        const auto bytes = static_cast<int64_t>(image.pixels.size());
+        if (used.fetch_add(bytes) + bytes <= options_.cache_bytes) {
+          cache_[static_cast<size_t>(i)] = std::move(image);
+        } else {
+          used -= bytes;
+        }
+      } catch (const InputError& error) {
+        if (!skip_bad) throw;
+        problems[static_cast<size_t>(i)] = error.what();
+      }
+    }
+    progress.update(++done);
+  });
+  cached_bytes_ = used;
+
+  std::erase_if(kept_, [&](int64_t i) { return problems[static_cast<size_t>(i)].has_value(); });
+  for (int64_t i = 0; i < total; ++i) {
+    if (const auto& problem = problems[static_cast<size_t>(i)]) {
+      skipped_.push_back({source_->listing().samples[static_cast<size_t>(i)].path, *problem});
+    }
+  }
+  if (kept_.empty()) {
+    throw InputError(fmt::format("{}: not one of its {} images can be decoded; the first: {}",
+                                 source_->listing().origin, total, skipped_.front().reason));
+  }
+}
+
+const Sample& ImageStore::sample(int64_t index) const {
+  return source_->listing().samples[static_cast<size_t>(kept_[static_cast<size_t>(index)])];
+}
+
+ImageView ImageStore::load(int64_t index, Image& scratch) const {
+  const int64_t place = kept_[static_cast<size_t>(index)];
+  const auto& cached = cache_[static_cast<size_t>(place)];
+  if (!cached.pixels.empty()) return cached;
+  scratch = options_.resize.apply(source_->read(place));
+  return scratch;
+}
+
+int64_t default_cache_bytes() {
+  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2;
+}
+
+}  // namespace proca::data

@@ -1,0 +1,32 @@
+#include "proca/data/load_options.h"
+
+#include <fmt/format.h>
+
+#include "proca/core/log.h"
+
+namespace proca::data {
+
+void LoadOptions::bind(OptionSet& options) {
+  options.bind("root", root, "folder that the paths of a list file are relative to", "DIR");
+  options.bind_bytes("cache-ram", cache_ram, "memory for decoded images, such as 4G");
+  options.bind_choice<OnBadImage>("on-bad-image", on_bad_image,
+                                  "what to do with an image that cannot be decoded",
+                                  {{"fail", OnBadImage::kFail}, {"skip", OnBadImage::kSkip}});
+}
+
+ImageStore LoadOptions::make_store(std::shared_ptr<const ImageSource> source,
+                                   const ResizeOptions& resize, int64_t threads) const {
+  const auto origin = source->listing().origin;
+  ImageStore store(std::move(source), {.resize = resize,
+                                       .cache_bytes = cache_ram,
+                                       .on_bad_image = on_bad_image,
+                                       .threads = threads});
+  if (!store.skipped().empty()) {
+    log_warning(fmt::format("{}: skipped {} images that cannot be decoded:", origin,
+                            store.skipped().size()));
+    for (const auto& skipped : store.skipped()) log_warning("  " + skipped.reason);
+  }
+  return store;
+}
+
+}  // namespace proca::data

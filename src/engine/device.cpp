@@ -1,0 +1,70 @@
+#include "proca/engine/device.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "proca/core/error.h"
+#include "proca/core/log.h"
+#include "proca/core/parallel.h"
+
+namespace proca::engine {
+namespace {
+
+// The reference BLAS does about 3 GFLOP/s on a core, every tuned one more than
+// 50. Debian's LibTorch takes whichever is installed, so it is worth a look.
+void warn_about_slow_blas() {
+  constexpr int64_t kSize = 256;
+  constexpr double kSlowFlops = 10e9;
+  const auto matrix = torch::ones({kSize, kSize});
+  double best_s = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    torch::mm(matrix, matrix);
+    best_s = std::min(
+        best_s, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  if (2.0 * kSize * kSize * kSize / best_s < kSlowFlops) {
+    log_warning(
+        "matrix products are slow on this machine (reference BLAS?); installing "
+        "libopenblas0-pthread makes them many times faster");
+  }
+}
+
+}  // namespace
+
+void ComputeOptions::bind(OptionSet& options) {
+  options.bind("device", device, "where to compute: auto, cpu, cuda or cuda:N");
+  options.bind("threads", threads, "CPU threads; 0 = all cores", 0, 4096);
+}
+
+int64_t ComputeOptions::resolved_threads() const {
+  return threads > 0 ? threads : available_cores();
+}
+
+c10::Device prepare_compute(const ComputeOptions& options) {
+  at::set_num_threads(static_cast<int>(options.resolved_threads()));
+  const auto& name = options.device;
+  if (name == "cpu" || (name == "auto" && !torch::cuda::is_available())) {
+    warn_about_slow_blas();
+    return torch::kCPU;
+  }
+  if (name == "auto") return {torch::kCUDA, 0};
+  const bool numbered = name.starts_with("cuda:") && name.size() > 5 && name.size() < 9 &&
+                        name.find_first_not_of("0123456789", 5) == std::string::npos;
+  if (name != "cuda" && !numbered) {
+    throw InvalidOption(
+        fmt::format("--device: \"{}\" is not one of auto, cpu, cuda, cuda:N", name));
+  }
+  const int64_t index = numbered ? std::stoll(name.substr(5)) : 0;
+  const auto count = static_cast<int64_t>(torch::cuda::device_count());
+  if (index >= count) {
+    throw InvalidOption(
+        fmt::format("--device: {} is not there: LibTorch sees {} CUDA devices", name, count));
+  }
+  return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+}  // namespace proca::engine

@@ -1,0 +1,37 @@
+#include "proca/engine/image_tensors.h"
+
+#include <memory>
+
+#include <torch/torch.h>
+
+namespace proca::engine {
+namespace {
+
+// A tensor that owns a vector's memory, without a copy.
+template <typename T>
+torch::Tensor adopt(std::vector<T> values, at::IntArrayRef shape) {
+  auto owner = std::make_shared<std::vector<T>>(std::move(values));
+  return torch::from_blob(
+      owner->data(), shape, [owner](void*) {}, c10::CppTypeToScalarType<T>::value);
+}
+
+torch::Tensor per_channel(const std::array<double, 3>& values, torch::Device device) {
+  // [1, 3, 1, 1], in units of pixel values: dividing by 255 is folded in.
+  return torch::tensor({values[0] * 255, values[1] * 255, values[2] * 255},
+                       torch::dtype(torch::kFloat32).device(device))
+      .view({1, 3, 1, 1});
+}
+
+}  // namespace
+
+TensorBatch to_tensors(data::PixelBatch batch, const data::Preprocessing& preprocessing,
+                       torch::Device device) {
+  const int64_t count = batch.size(), size = batch.image_size;
+  auto pixels = adopt(std::move(batch.pixels), {count, size, size, data::Image::kChannels});
+  auto images = pixels.to(device).permute({0, 3, 1, 2}).to(torch::kFloat32);
+  images.sub_(per_channel(preprocessing.mean, device)).div_(per_channel(preprocessing.std, device));
+  return {images, adopt(std::move(batch.labels), {count}).to(device),
+          adopt(std::move(batch.indexes), {count})};
+}
+
+}  // namespace proca::engine

@@ -1,0 +1,49 @@
+#include "proca/engine/inference.h"
+
+#include <torch/torch.h>
+
+#include "proca/core/interrupt.h"
+#include "proca/core/progress.h"
+#include "proca/data/batch_loader.h"
+#include "proca/engine/image_tensors.h"
+#include "proca/models/inference_network.h"
+
+namespace proca::engine {
+
+void predict(const models::ClassifierNetwork& network, const data::ImageStore& store,
+             const data::Preprocessing& preprocessing, const InferenceOptions& options,
+             const std::function<void(const BatchPrediction&)>& receive) {
+  const torch::NoGradGuard no_grad;
+  const auto run = models::make_predictor(network);
+  data::BatchLoader loader(store, data::ordered_batches(store.size(), options.batch_size),
+                           preprocessing.centre_crop(), /*seed=*/0, /*epoch=*/0, options.threads);
+  Progress progress(options.title, store.size(), "images");
+  int64_t done = 0;
+  while (auto pixels = loader.next()) {
+    throw_if_interrupted("stopped");
+    auto indexes = pixels->indexes;
+    const auto batch = to_tensors(std::move(*pixels), preprocessing, options.device);
+    const auto output = run(batch.images);
+    done += static_cast<int64_t>(indexes.size());
+    receive({std::move(indexes), torch::softmax(output.logits, 1).to(torch::kCPU, torch::kFloat32),
+             output.features.to(torch::kCPU, torch::kFloat32)});
+    progress.update(done);
+  }
+}
+
+protocol::AccuracyReport evaluate(const models::ClassifierNetwork& network,
+                                  const data::ImageStore& store,
+                                  const data::Preprocessing& preprocessing,
+                                  InferenceOptions options) {
+  std::vector<int64_t> predictions, labels;
+  options.title = "evaluating";
+  predict(network, store, preprocessing, options, [&](const BatchPrediction& batch) {
+    const auto best = batch.probabilities.argmax(1);
+    const auto* values = best.data_ptr<int64_t>();
+    predictions.insert(predictions.end(), values, values + best.numel());
+    for (const int64_t index : batch.indexes) labels.push_back(store.sample(index).label);
+  });
+  return protocol::measure_accuracy(predictions, labels, network->num_classes());
+}
+
+}  // namespace proca::engine

@@ -1,0 +1,62 @@
+#include "manifest_json.h"
+
+namespace proca::engine {
+namespace {
+
+using Mode = data::ResizeOptions::Mode;
+
+nlohmann::ordered_json to_json(const data::Preprocessing& preprocessing) {
+  return {{"image_size", preprocessing.image_size},
+          {"resize", preprocessing.resize.size},
+          {"resize_mode", preprocessing.resize.mode == Mode::kExact ? "exact" : "shorter-side"},
+          {"mean", preprocessing.mean},
+          {"std", preprocessing.std}};
+}
+
+data::Preprocessing preprocessing_from_json(const nlohmann::json& json) {
+  data::Preprocessing preprocessing;
+  preprocessing.image_size = json.at("image_size");
+  preprocessing.resize.size = json.at("resize");
+  preprocessing.resize.mode = json.at("resize_mode") == "exact" ? Mode::kExact : Mode::kShorterSide;
+  preprocessing.mean = json.at("mean");
+  preprocessing.std = json.at("std");
+  return preprocessing;
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const Manifest& manifest) {
+  const auto& model = manifest.model;
+  return {{"phase", manifest.phase == Phase::kReady ? "ready" : "pretraining"},
+          {"epoch", manifest.epoch},
+          {"step", manifest.step},
+          {"model",
+           {{"backbone", model.backbone},
+            {"stride_in", model.stride_in == models::StrideIn::k1x1 ? "1x1" : "3x3"},
+            {"class_names", model.class_names},
+            {"preprocessing", to_json(model.preprocessing)}}},
+          {"source", manifest.source},
+          {"source_root", manifest.source_root},
+          {"config_digest", manifest.config_digest},
+          {"events_bytes", manifest.events_bytes}};
+}
+
+Manifest manifest_from_json(const nlohmann::json& json) {
+  Manifest manifest;
+  manifest.phase = json.at("phase") == "ready" ? Phase::kReady : Phase::kPretraining;
+  manifest.epoch = json.at("epoch");
+  manifest.step = json.at("step");
+  const auto& model = json.at("model");
+  manifest.model.backbone = model.at("backbone");
+  manifest.model.stride_in =
+      model.at("stride_in") == "1x1" ? models::StrideIn::k1x1 : models::StrideIn::k3x3;
+  manifest.model.class_names = model.at("class_names").get<std::vector<std::string>>();
+  manifest.model.preprocessing = preprocessing_from_json(model.at("preprocessing"));
+  manifest.source = json.at("source");
+  manifest.source_root = json.at("source_root");
+  manifest.config_digest = json.at("config_digest");
+  manifest.events_bytes = json.at("events_bytes");
+  return manifest;
+}
+
+}  // namespace proca::engine

@@ -1,0 +1,90 @@
+#include "proca/engine/model_loading.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "proca/core/error.h"
+#include "proca/core/log.h"
+#include "proca/models/export.h"
+#include "proca/models/load_weights.h"
+
+namespace proca::engine {
+namespace {
+
+constexpr std::string_view kScriptPrefix = "script:";
+
+}  // namespace
+
+models::ClassifierNetwork build_network(const ModelDescription& description, uint64_t seed,
+                                        const std::filesystem::path& folder) {
+  models::BackboneOptions options;
+  options.name = description.backbone;
+  if (options.name.starts_with(kScriptPrefix)) {
+    const std::filesystem::path script = options.name.substr(kScriptPrefix.size());
+    options.name = std::string(kScriptPrefix) + (folder / script).string();
+  }
+  options.stride_in = description.stride_in;
+  options.seed = seed;
+  return models::ClassifierNetwork(models::make_backbone(options),
+                                   static_cast<int64_t>(description.class_names.size()), seed);
+}
+
+LoadedModel load_model(const StateDirectory& state) {
+  const auto& manifest = state.manifest();
+  if (manifest.phase != Phase::kReady) {
+    throw InputError(fmt::format(
+        "{}: its source training has not ended ({} epochs done); run proca pretrain again to go on",
+        state.folder().string(), manifest.epoch));
+  }
+  LoadedModel model;
+  model.description = manifest.model;
+  model.network = build_network(manifest.model, 0, state.folder());
+  models::load_weights(model.network, state.read_tensors("model.safetensors"),
+                       models::HeadPolicy::kMustMatch);
+  return model;
+}
+
+LoadedModel load_model(const std::string& backbone, const std::filesystem::path& weights,
+                       std::optional<models::StrideIn> stride_in) {
+  const auto file = models::read_weight_file(weights);
+  LoadedModel model;
+  model.description.backbone = backbone;
+  model.description.stride_in =
+      stride_in.value_or(models::stride_in_of(file).value_or(models::StrideIn::k3x3));
+  const auto info = models::export_info_of(file.metadata, file.origin);
+  model.description.class_names = info.class_names;
+  if (info.class_names.empty()) {
+    for (int64_t i = 0; i < models::num_classes_of(file); ++i) {
+      model.description.class_names.push_back(std::to_string(i));
+    }
+  }
+  auto& preprocessing = model.description.preprocessing;
+  preprocessing.image_size = info.image_size;
+  preprocessing.mean = info.mean;
+  preprocessing.std = info.std;
+  model.network = build_network(model.description, 0);
+  models::load_weights(model.network, file, models::HeadPolicy::kMustMatch);
+  return model;
+}
+
+void ModelOptions::bind(OptionSet& options) {
+  options.bind("state", state, "state directory of the model", "DIR");
+  options.bind("backbone", backbone, "backbone of a model given by --weights", "NAME");
+  options.bind("weights", weights, "weight file (.safetensors or .pth)", "FILE");
+  options.bind_choice<std::optional<models::StrideIn>>(
+      "stride-in", stride_in, "convolution that halves the resolution; auto asks the weight file",
+      {{"auto", std::nullopt}, {"3x3", models::StrideIn::k3x3}, {"1x1", models::StrideIn::k1x1}});
+}
+
+LoadedModel ModelOptions::load() const {
+  if (!state.empty() && (!backbone.empty() || !weights.empty())) {
+    throw InvalidOption("--state: cannot be combined with --backbone and --weights");
+  }
+  if (!state.empty()) return load_model(StateDirectory(state));
+  if (backbone.empty() || weights.empty()) {
+    throw InvalidOption("which model? give --state DIR, or --backbone NAME and --weights FILE");
+  }
+  return load_model(backbone, weights, stride_in);
+}
+
+}  // namespace proca::engine

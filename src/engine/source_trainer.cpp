@@ -1,0 +1,311 @@
+#include "proca/engine/source_trainer.h"
+
+#include <chrono>
+#include <cmath>
+#include <numbers>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/core/interrupt.h"
+#include "proca/core/log.h"
+#include "proca/core/progress.h"
+#include "proca/data/batch_loader.h"
+#include "proca/data/subset.h"
+#include "proca/engine/event_log.h"
+#include "proca/engine/image_tensors.h"
+#include "proca/engine/inference.h"
+#include "proca/engine/model_loading.h"
+#include "proca/engine/sgd.h"
+#include "proca/engine/state_directory.h"
+#include "proca/models/load_weights.h"
+
+namespace proca::engine {
+namespace {
+
+namespace fs = std::filesystem;
+namespace F = torch::nn::functional;
+
+constexpr const char* kModelFile = "model.safetensors";
+constexpr const char* kSourceFile = "source.safetensors";
+constexpr const char* kOptimizerFile = "optimizer.safetensors";
+constexpr const char* kConfigFile = "config.toml";
+constexpr const char* kScriptFile = "backbone.pt";
+
+// The options that decide the result, as text. How many threads, which device
+// and how much memory may change between a run and its continuation.
+std::string deciding_options(SourceTrainingOptions options) {
+  OptionSet set;
+  options.bind(set);
+  std::istringstream lines(set.to_toml());
+  std::string line, text;
+  while (std::getline(lines, line)) {
+    const auto key = line.substr(0, line.find(' '));
+    if (key != "device" && key != "threads" && key != "cache-ram") text += line + "\n";
+  }
+  return text;
+}
+
+std::string digest(const std::string& text) { return fmt::format("{:08x}", crc32(bytes_of(text))); }
+
+// Says which option is not the one the state was made with.
+[[noreturn]] void refuse_other_options(const StateDirectory& state, const std::string& mine) {
+  std::istringstream my_lines(mine), its_lines(state.read_text(kConfigFile));
+  std::string my_line, its_line;
+  while (std::getline(my_lines, my_line) && std::getline(its_lines, its_line)) {
+    if (my_line == its_line) continue;
+    throw InputError(
+        fmt::format("{}: holds a training with other options: {} there, {} here; use the same or "
+                    "another --out",
+                    state.folder().string(), its_line, my_line));
+  }
+  throw InputError(fmt::format("{}: holds a training with other options; use another --out",
+                               state.folder().string()));
+}
+
+void check_classes(const data::ImageListing& listing) {
+  if (listing.num_classes() < 2) {
+    throw InputError(fmt::format("{}: has only one class, \"{}\"; a classifier needs two or more",
+                                 listing.origin, listing.class_names.front()));
+  }
+  const auto counts = listing.count_per_class();
+  for (size_t label = 0; label < counts.size(); ++label) {
+    if (counts[label] == 0) {
+      log_warning(fmt::format("{}: class {} has no image", listing.origin, label));
+    }
+  }
+}
+
+class SourceTrainer {
+ public:
+  SourceTrainer(const SourceTrainingOptions& options, const fs::path& out)
+      : options_(options),
+        config_(deciding_options(options)),
+        device_(prepare_compute(options.compute)),
+        out_(out) {}
+
+  SourceTrainingResult run() {
+    // Everything about the input is checked before anything is written.
+    open_source();
+    if (StateDirectory::exists(out_)) {
+      const StateDirectory state(out_);
+      if (state.manifest().config_digest != digest(config_)) refuse_other_options(state, config_);
+      if (state.manifest().phase == Phase::kReady) {
+        log_info(fmt::format("{}: is trained already, {} epochs", out_.string(),
+                             state.manifest().epoch));
+        return {state.manifest().epoch, std::nullopt};
+      }
+    }
+    build();
+    StateWriter writer(out_);
+    if (StateDirectory::exists(out_)) resume(StateDirectory(out_));
+    load_images();
+    save_fixed_files(writer);
+    EventLog events(out_ / "events.jsonl", manifest_.events_bytes);
+    SourceTrainingResult result;
+    for (int64_t epoch = manifest_.epoch; epoch < options_.epochs; ++epoch) {
+      result.holdout_accuracy = train_epoch(epoch, events);
+      manifest_.epoch = epoch + 1;
+      manifest_.events_bytes = events.size();
+      save_checkpoint(writer);
+    }
+    result.epochs = manifest_.epoch;
+    return result;
+  }
+
+ private:
+  void open_source() {
+    source_ = data::open_images(fs::path(options_.source),
+                                {.labels = data::Labels::kRequired, .root = options_.load.root});
+    check_classes(source_->listing());
+    manifest_.source = fs::absolute(options_.source).lexically_normal().string();
+    if (!options_.load.root.empty()) {
+      manifest_.source_root = fs::absolute(options_.load.root).lexically_normal().string();
+    }
+  }
+
+  void build() {
+    auto& model = manifest_.model;
+    model.backbone = options_.backbone;
+    model.class_names = source_->listing().class_names;
+    model.preprocessing.image_size = options_.image_size;
+    model.stride_in = options_.stride_in.value_or(models::StrideIn::k3x3);
+    std::optional<models::WeightFile> weights;
+    if (!options_.weights.empty()) {
+      weights = models::read_weight_file(options_.weights);
+      if (!options_.stride_in) {
+        model.stride_in = models::stride_in_of(*weights).value_or(model.stride_in);
+      }
+    }
+    const auto seed = static_cast<uint64_t>(options_.seed);
+    network_ = build_network(model, seed, fs::current_path());
+    if (weights) {
+      const auto report = models::load_weights(network_, *weights);
+      if (!report.notice.empty()) log_info(report.notice);
+    }
+    if (model.backbone.starts_with("script:")) {
+      script_ = read_text_file(model.backbone.substr(7));
+      model.backbone = std::string("script:") + kScriptFile;
+    }
+    network_->to(device_);
+    optimizer_.emplace(
+        std::vector<ParameterGroup>{
+            {network_->backbone_parameters(), options_.lr, options_.weight_decay},
+            {network_->head_parameters(), options_.head_lr, options_.weight_decay}},
+        options_.momentum);
+    manifest_.config_digest = digest(config_);
+  }
+
+  void resume(const StateDirectory& state) {
+    models::load_weights(network_, state.read_tensors(kModelFile), models::HeadPolicy::kMustMatch);
+    optimizer_->load_state(state.read_tensors(kOptimizerFile).tensors);
+    manifest_.epoch = state.manifest().epoch;
+    manifest_.events_bytes = state.manifest().events_bytes;
+    log_info(fmt::format("{}: goes on after epoch {}", out_.string(), manifest_.epoch));
+  }
+
+  void load_images() {
+    const auto split = data::stratified_split(source_->listing(), options_.holdout,
+                                              static_cast<uint64_t>(options_.seed));
+    const auto threads = options_.compute.resolved_threads();
+    training_.emplace(options_.load.make_store(
+        data::subset(source_, split.training),
+        {data::ResizeOptions::Mode::kExact, options_.resolved_resize()}, threads));
+    if (training_->size() < 2) {
+      throw InputError(
+          fmt::format("{}: {} image is too few to train on", options_.source, training_->size()));
+    }
+    if (split.holdout.empty()) return;
+    holdout_.emplace(options_.load.make_store(data::subset(source_, split.holdout),
+                                              manifest_.model.preprocessing.resolved_resize(),
+                                              threads));
+  }
+
+  void save_fixed_files(StateWriter& writer) {
+    writer.put_text(kConfigFile, config_);
+    if (!script_.empty()) writer.put_text(kScriptFile, script_);
+  }
+
+  double lr_scale(int64_t iteration, int64_t total) const {
+    if (options_.schedule == Schedule::kConstant) return 1.0;
+    const double progress = static_cast<double>(iteration) / static_cast<double>(total);
+    return 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
+  }
+
+  torch::Tensor loss_of(const TensorBatch& batch) {
+    const auto output = network_->forward(batch.images);
+    return F::cross_entropy(output.logits, batch.labels,
+                            F::CrossEntropyFuncOptions().label_smoothing(options_.label_smoothing));
+  }
+
+  data::Batches batches_of(int64_t epoch) const {
+    auto batches =
+        data::shuffled_batches(training_->size(), options_.batch_size, data::LastBatch::kKeep,
+                               static_cast<uint64_t>(options_.seed), "source", epoch);
+    // A single image has no batch statistics: it joins the batch before it.
+    if (batches.size() > 1 && batches.back().size() == 1) {
+      batches[batches.size() - 2].push_back(batches.back().front());
+      batches.pop_back();
+    }
+    return batches;
+  }
+
+  // One pass over the images; returns the held-out accuracy if there is a hold-out.
+  std::optional<double> train_epoch(int64_t epoch, EventLog& events) {
+    const auto start = std::chrono::steady_clock::now();
+    network_->train();
+    auto batches = batches_of(epoch);
+    const auto per_epoch = static_cast<int64_t>(batches.size());
+    data::BatchLoader loader(*training_, std::move(batches),
+                             {.image_size = options_.image_size,
+                              .crop = options_.crop,
+                              .flip_probability = options_.flip},
+                             static_cast<uint64_t>(options_.seed), epoch,
+                             options_.compute.resolved_threads());
+    Progress progress(fmt::format("epoch {}/{}", epoch + 1, options_.epochs), training_->size(),
+                      "images");
+    // Summed on the device: reading it back would make the host wait.
+    auto loss_sum = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
+    int64_t done = 0;
+    std::string note;
+    for (int64_t i = 0; auto pixels = loader.next(); ++i) {
+      throw_if_interrupted("stopped; the same command goes on after the last finished epoch");
+      const auto batch = to_tensors(std::move(*pixels), manifest_.model.preprocessing, device_);
+      const auto loss = loss_of(batch);
+      optimizer_->zero_grad();
+      loss.backward();
+      optimizer_->step(lr_scale(epoch * per_epoch + i, options_.epochs * per_epoch));
+      loss_sum += loss.detach() * static_cast<double>(batch.images.size(0));
+      done += batch.images.size(0);
+      if (i % 16 == 0) {
+        note = fmt::format("loss {:.4f}", loss_sum.item<double>() / static_cast<double>(done));
+      }
+      progress.update(done, note);
+    }
+    const double loss = loss_sum.item<double>() / static_cast<double>(done);
+    if (!std::isfinite(loss)) {
+      throw Error(fmt::format(
+          "the loss is no longer a number in epoch {}; {} keeps the model of epoch {}; a lower "
+          "--lr may help",
+          epoch + 1, out_.string(), epoch));
+    }
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report_epoch(epoch, loss, static_cast<double>(done) / seconds, events);
+  }
+
+  std::optional<double> report_epoch(int64_t epoch, double loss, double images_per_s,
+                                     EventLog& events) {
+    auto line = fmt::format("epoch {}/{}: loss {:.4f}, {:.0f} images/s", epoch + 1, options_.epochs,
+                            loss, images_per_s);
+    std::vector<EventField> fields = {
+        {"epoch", epoch + 1}, {"loss", loss}, {"images_per_s", images_per_s}};
+    std::optional<double> accuracy;
+    if (holdout_) {
+      accuracy = evaluate(network_, *holdout_, manifest_.model.preprocessing,
+                          {.device = device_, .threads = options_.compute.resolved_threads()})
+                     .accuracy();
+      line += fmt::format(", held-out accuracy {:.2f} %", *accuracy * 100);
+      fields.emplace_back("holdout_accuracy_percent", *accuracy * 100);
+    }
+    log_info(line);
+    events.write("epoch", fields);
+    return accuracy;
+  }
+
+  void save_checkpoint(StateWriter& writer) {
+    const auto state = network_->state();
+    writer.put_tensors(kModelFile, state, {});
+    if (manifest_.epoch < options_.epochs) {
+      writer.put_tensors(kOptimizerFile, optimizer_->state(), {});
+    } else {
+      manifest_.phase = Phase::kReady;
+      writer.put_tensors(kSourceFile, state, {});
+      writer.remove(kOptimizerFile);
+    }
+    writer.commit(manifest_);
+  }
+
+  SourceTrainingOptions options_;
+  std::string config_;
+  torch::Device device_;
+  fs::path out_;
+  Manifest manifest_;
+  std::string script_;  // the file of a script backbone, which the state keeps
+  std::shared_ptr<data::ImageSource> source_;
+  models::ClassifierNetwork network_{nullptr};
+  std::optional<Sgd> optimizer_;
+  std::optional<data::ImageStore> training_, holdout_;
+};
+
+}  // namespace
+
+SourceTrainingResult train_source(const SourceTrainingOptions& options, const fs::path& out) {
+  options.validate();
+  return SourceTrainer(options, out).run();
+}
+
+}  // namespace proca::engine

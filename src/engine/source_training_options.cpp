@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include "proca/core/error.h"
+#include "proca/engine/source_trainer.h"
+
+namespace proca::engine {
+
+void SourceTrainingOptions::bind(OptionSet& options) {
+  options.bind("source", source, "labelled images: folder per class, list file or packed file",
+               "PATH");
+  options.require();
+  options.bind("backbone", backbone,
+               "resnet18, resnet34, resnet50, resnet101, resnet152, resnet-small or script:FILE",
+               "NAME");
+  options.bind("weights", weights, "weight file to start from (.safetensors or .pth)", "FILE");
+  options.bind_choice<std::optional<models::StrideIn>>(
+      "stride-in", stride_in, "convolution that halves the resolution; auto asks the weight file",
+      {{"auto", std::nullopt}, {"3x3", models::StrideIn::k3x3}, {"1x1", models::StrideIn::k1x1}});
+  options.bind("image-size", image_size, "pixels the network sees, square", 8, 4096);
+  options.bind("resize", resize, "size before the crop; 0 = image-size * 256 / 224", 0, 8192);
+  options.bind_choice<data::Crop>("crop", crop, "part of the resized image to train on",
+                                  {{"random", data::Crop::kRandom},
+                                   {"random-resized", data::Crop::kRandomResized},
+                                   {"centre", data::Crop::kCentre}});
+  options.bind("flip", flip, "probability of mirroring an image", 0.0, 1.0);
+  options.bind("epochs", epochs, "passes over the images", 1, 1'000'000);
+  options.bind("batch-size", batch_size, "images per iteration", 2, 65536);
+  options.bind("lr", lr, "learning rate of the backbone", 0.0, 100.0);
+  options.bind("head-lr", head_lr, "learning rate of the classifier", 0.0, 100.0);
+  options.bind_choice<Schedule>("schedule", schedule, "course of the learning rate",
+                                {{"constant", Schedule::kConstant}, {"cosine", Schedule::kCosine}});
+  options.bind("momentum", momentum, "of the gradient descent", 0.0, 0.9999);
+  options.bind("weight-decay", weight_decay, "of the gradient descent", 0.0, 1.0);
+  options.bind("label-smoothing", label_smoothing, "probability spread over all classes", 0.0,
+               0.99);
+  options.bind("holdout", holdout, "share of every class kept back to measure accuracy on", 0.0,
+               0.9);
+  options.bind("seed", seed, "of every random choice", 0);
+  load.bind(options);
+  compute.bind(options);
+}
+
+int64_t SourceTrainingOptions::resolved_resize() const {
+  return resize > 0 ? resize : (image_size * 256 + 112) / 224;
+}
+
+void SourceTrainingOptions::validate() const {
+  if (resolved_resize() < image_size) {
+    throw InvalidOption(
+        fmt::format("--resize: {} is smaller than --image-size {}", resize, image_size));
+  }
+}
+
+}  // namespace proca::engine

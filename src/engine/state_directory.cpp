@@ -1,0 +1,178 @@
+#include "proca/engine/state_directory.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "manifest_json.h"
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/models/safetensors.h"
+
+namespace proca::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kFormatVersion = 1;
+constexpr const char* kManifestFile = "state.json";
+
+fs::path next_of(const fs::path& path) { return path.string() + ".next"; }
+
+}  // namespace
+
+bool StateDirectory::exists(const fs::path& folder) { return fs::exists(folder / kManifestFile); }
+
+StateDirectory::StateDirectory(fs::path folder) : folder_(std::move(folder)) {
+  if (!fs::is_directory(folder_)) {
+    throw InputError(fmt::format("{}: no such state directory", folder_.string()));
+  }
+  if (!exists(folder_)) {
+    throw InputError(
+        fmt::format("{}: is not a state directory: it has no {}", folder_.string(), kManifestFile));
+  }
+  // A writer may replace files while we map them; a fresh manifest then names the new ones.
+  constexpr int kAttempts = 5;
+  for (int attempt = 1;; ++attempt) {
+    load_manifest();
+    try {
+      map_files();
+      return;
+    } catch (const InputError&) {
+      if (attempt == kAttempts) throw;
+    }
+  }
+}
+
+void StateDirectory::load_manifest() {
+  const auto path = folder_ / kManifestFile;
+  try {
+    const auto json = nlohmann::json::parse(read_text_file(path));
+    const int64_t version = json.at("format_version");
+    if (version != kFormatVersion) {
+      throw InputError(fmt::format("{}: format version {}; this program reads version {}",
+                                   path.string(), version, kFormatVersion));
+    }
+    manifest_ = manifest_from_json(json);
+    files_.clear();
+    for (const auto& [name, record] : json.at("files").items()) {
+      files_[name] = {record.at("size"), record.at("crc32")};
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("{}: damaged: {}", path.string(), error.what()));
+  }
+}
+
+void StateDirectory::map_files() {
+  contents_.clear();
+  for (const auto& [name, record] : files_) {
+    const auto path = folder_ / name;
+    // A writer that was killed between its two kinds of rename leaves the new content in .next.
+    for (const auto& candidate : {path, next_of(path)}) {
+      if (!fs::exists(candidate)) continue;
+      MappedFile file(candidate);
+      if (static_cast<int64_t>(file.bytes().size()) != record.size ||
+          crc32(file.bytes()) != record.crc) {
+        continue;
+      }
+      contents_.emplace(name, std::move(file));
+      break;
+    }
+    if (!contents_.contains(name)) {
+      throw InputError(
+          fmt::format("{}: is missing or damaged: size and checksum are not those in {}",
+                      path.string(), kManifestFile));
+    }
+  }
+}
+
+const MappedFile& StateDirectory::content(const std::string& file) const {
+  const auto found = contents_.find(file);
+  if (found == contents_.end()) {
+    throw InputError(fmt::format("{}: is not part of this state", (folder_ / file).string()));
+  }
+  return found->second;
+}
+
+models::WeightFile StateDirectory::read_tensors(const std::string& file) const {
+  return models::decode_safetensors(content(file).bytes(), (folder_ / file).string());
+}
+
+std::string StateDirectory::read_text(const std::string& file) const {
+  const auto bytes = content(file).bytes();
+  return {bytes.begin(), bytes.end()};
+}
+
+StateWriter::StateWriter(fs::path folder) : folder_(std::move(folder)) {
+  created_ = !fs::exists(folder_);
+  create_writable_folder(folder_);
+  lock_ = std::make_unique<LockFile>(folder_ / "lock");
+  recover();
+}
+
+StateWriter::~StateWriter() {
+  if (StateDirectory::exists(folder_)) return;
+  std::error_code ignored;  // A destructor has nobody to tell.
+  for (const auto& file : staged_) fs::remove(next_of(folder_ / file), ignored);
+  for (const auto* file : {"events.jsonl", "lock"}) fs::remove(folder_ / file, ignored);
+  if (created_) fs::remove(folder_, ignored);  // Only if it is empty.
+}
+
+void StateWriter::recover() {
+  if (StateDirectory::exists(folder_)) {
+    const StateDirectory state(folder_);
+    files_ = state.files_;
+    for (const auto& [name, file] : state.contents_) {
+      if (file.path() != folder_ / name) fs::rename(file.path(), folder_ / name);
+    }
+  }
+  // Whatever else a killed writer left belongs to a checkpoint that never was.
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    const auto name = entry.path().filename().string();
+    if (name.ends_with(".next") || name.find(".tmp-") != std::string::npos) {
+      fs::remove(entry.path());
+    }
+  }
+}
+
+void StateWriter::stage(const std::string& file) {
+  const auto next = next_of(folder_ / file);
+  const MappedFile content(next);
+  files_[file] = {static_cast<int64_t>(content.bytes().size()), crc32(content.bytes())};
+  staged_.push_back(file);
+  std::erase(removed_, file);
+}
+
+void StateWriter::put_tensors(const std::string& file,
+                              const std::map<std::string, torch::Tensor>& tensors,
+                              const std::map<std::string, std::string>& metadata) {
+  models::write_safetensors(next_of(folder_ / file), tensors, metadata);
+  stage(file);
+}
+
+void StateWriter::put_text(const std::string& file, const std::string& text) {
+  write_file(next_of(folder_ / file), text);
+  stage(file);
+}
+
+void StateWriter::remove(const std::string& file) {
+  files_.erase(file);
+  removed_.push_back(file);
+}
+
+void StateWriter::commit(const Manifest& manifest) {
+  auto json = nlohmann::ordered_json{{"format_version", kFormatVersion}};
+  json.update(to_json(manifest));
+  json["files"] = nlohmann::ordered_json::object();
+  for (const auto& [name, record] : files_) {
+    json["files"][name] = {{"size", record.size}, {"crc32", record.crc}};
+  }
+  write_file(folder_ / kManifestFile, json.dump(2) + "\n");
+  for (const auto& file : staged_) fs::rename(next_of(folder_ / file), folder_ / file);
+  for (const auto& file : removed_) fs::remove(folder_ / file);
+  staged_.clear();
+  removed_.clear();
+}
+
+}  // namespace proca::engine

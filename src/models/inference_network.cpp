@@ -1,0 +1,145 @@
+#include "proca/models/inference_network.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace proca::models {
+namespace {
+
+// How many layers read each value. The two results of the network count as
+// read by the caller, so that nothing overwrites or frees them.
+std::unordered_map<std::string, int64_t> count_readers(const LayerGraph& graph) {
+  std::unordered_map<std::string, int64_t> readers;
+  for (const auto& layer : graph.layers) {
+    for (const auto& input : layer.inputs) ++readers[input];
+  }
+  ++readers[graph.features];
+  ++readers[graph.logits];
+  return readers;
+}
+
+torch::Tensor channels_last(const torch::Tensor& tensor) {
+  return tensor.dim() == 4 ? tensor.contiguous(torch::MemoryFormat::ChannelsLast) : tensor;
+}
+
+}  // namespace
+
+BoundGraph fold_batch_norms(const LayerGraph& graph,
+                            const std::map<std::string, torch::Tensor>& tensors) {
+  torch::NoGradGuard no_grad;
+  const auto readers = count_readers(graph);
+  BoundGraph folded{.graph = {.layers = {}, .features = graph.features, .logits = graph.logits},
+                    .tensors = {}};
+  std::unordered_map<std::string, std::string> renamed;  // batch-norm -> its convolution
+  std::unordered_map<std::string, LayerKind> kinds;
+  for (Layer layer : graph.layers) {
+    kinds[layer.name] = layer.kind;
+    for (auto& input : layer.inputs) {
+      if (const auto found = renamed.find(input); found != renamed.end()) input = found->second;
+    }
+    if (layer.kind != LayerKind::kBatchNorm) {
+      for (const char* part : {".weight", ".bias"}) {
+        const auto found = tensors.find(layer.name + part);
+        if (found != tensors.end()) folded.tensors[found->first] = found->second.detach().clone();
+      }
+      folded.graph.layers.push_back(std::move(layer));
+      continue;
+    }
+    const auto& convolution = layer.inputs.front();
+    TORCH_CHECK(kinds[convolution] == LayerKind::kConvolution && readers.at(convolution) == 1,
+                "batch-norm ", layer.name, " does not follow a convolution of its own");
+    // In double precision: the division is done once and used for every pixel.
+    const auto part = [&](const char* name) {
+      return tensors.at(layer.name + name).detach().to(torch::kFloat64);
+    };
+    const auto scale = part(".weight") / (part(".running_var") + layer.epsilon).sqrt();
+    auto& weight = folded.tensors.at(convolution + ".weight");
+    auto& bias = folded.tensors[convolution + ".bias"];
+    auto shift = part(".bias") - scale * part(".running_mean");
+    if (bias.defined()) shift += scale * bias;
+    bias = shift.to(weight.scalar_type());
+    weight = (weight * scale.view({-1, 1, 1, 1})).to(weight.scalar_type());
+    renamed[layer.name] = convolution;
+  }
+  return folded;
+}
+
+InferenceNetwork::InferenceNetwork(const BoundGraph& bound) {
+  auto readers = count_readers(bound.graph);
+  std::unordered_map<std::string, size_t> slots = {{LayerGraph::kInput, 0}};
+  const auto tensor = [&](const std::string& name) {
+    const auto found = bound.tensors.find(name);
+    return found == bound.tensors.end() ? torch::Tensor() : channels_last(found->second);
+  };
+  for (const auto& layer : bound.graph.layers) {
+    TORCH_CHECK(layer.kind != LayerKind::kBatchNorm, "batch-norm ", layer.name, " was not folded");
+    Step step{.layer = layer,
+              .inputs = {},
+              .output = slots.size(),
+              .weight = tensor(layer.name + ".weight"),
+              .bias = tensor(layer.name + ".bias"),
+              .finished_after = {}};
+    // The images belong to the caller; everything else nobody else reads may go.
+    const auto& first = layer.inputs.front();
+    step.in_place = first != LayerGraph::kInput && readers.at(first) == 1;
+    for (const auto& input : layer.inputs) step.inputs.push_back(slots.at(input));
+    for (const auto& input : layer.inputs) {
+      if (--readers.at(input) == 0) step.finished_after.push_back(slots.at(input));
+    }
+    slots[layer.name] = step.output;
+    steps_.push_back(std::move(step));
+  }
+  features_ = slots.at(bound.graph.features);
+  logits_ = slots.at(bound.graph.logits);
+}
+
+torch::Tensor InferenceNetwork::apply(const Step& step, std::vector<torch::Tensor>& values) {
+  const auto& layer = step.layer;
+  auto& input = values[step.inputs.front()];
+  switch (layer.kind) {
+    case LayerKind::kConvolution:
+      return torch::conv2d(input, step.weight, step.bias, layer.stride, layer.padding);
+    case LayerKind::kRelu:
+      return step.in_place ? input.relu_() : input.relu();
+    case LayerKind::kMaxPool:
+      return torch::max_pool2d(input, layer.kernel, layer.stride, layer.padding);
+    case LayerKind::kAdd: {
+      const auto& other = values[step.inputs.at(1)];
+      return step.in_place ? input.add_(other) : input.add(other);
+    }
+    case LayerKind::kGlobalAveragePool:
+      return input.mean({2, 3});
+    case LayerKind::kLinear:
+      return torch::linear(input, step.weight, step.bias);
+    case LayerKind::kBatchNorm:
+      break;
+  }
+  TORCH_CHECK(false, "layer ", layer.name, " cannot be run");
+}
+
+NetworkOutput InferenceNetwork::operator()(const torch::Tensor& images) const {
+  torch::NoGradGuard no_grad;
+  std::vector<torch::Tensor> values(steps_.size() + 1);
+  values[0] = channels_last(images);
+  for (const auto& step : steps_) {
+    values[step.output] = apply(step, values);
+    for (const size_t slot : step.finished_after) values[slot].reset();
+  }
+  return {.features = values[features_], .logits = values[logits_]};
+}
+
+Predictor make_predictor(const ClassifierNetwork& network) {
+  if (is_describable(network)) {
+    return InferenceNetwork(fold_batch_norms(describe(network), network->state()));
+  }
+  return [network = ClassifierNetwork(network)](const torch::Tensor& images) mutable {
+    torch::NoGradGuard no_grad;
+    const bool training = network->is_training();
+    network->eval();
+    auto output = network->forward(images);
+    network->train(training);
+    return output;
+  };
+}
+
+}  // namespace proca::models

@@ -1,0 +1,86 @@
+#include "proca/models/resnet.h"
+
+#include <cmath>
+#include <utility>
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <fmt/format.h>
+
+#include "proca/core/random.h"
+#include "residual_block.h"
+
+namespace proca::models {
+
+ResNet::ResNet(ResNetLayout layout, uint64_t seed)
+    : layout_(std::move(layout)), bn1_(layout_.stage_widths.front()) {
+  const bool large = layout_.stem == StemKind::kLarge;
+  int64_t channels = layout_.stage_widths.front();
+  conv1_ = register_module("conv1", std::make_shared<ConvolutionImpl>(
+                                        /*in_channels=*/3, channels, large ? 7 : 3, large ? 2 : 1));
+  register_module("bn1", bn1_);
+
+  for (size_t stage = 0; stage < layout_.stage_blocks.size(); ++stage) {
+    const auto container =
+        register_module(fmt::format("layer{}", stage + 1), std::make_shared<torch::nn::Module>());
+    for (int64_t i = 0; i < layout_.stage_blocks[stage]; ++i) {
+      const BlockShape shape{.kind = layout_.block,
+                             .in_channels = channels,
+                             .width = layout_.stage_widths[stage],
+                             // The stem has done the halving for the first stage.
+                             .stride = stage > 0 && i == 0 ? 2 : 1,
+                             .stride_in = layout_.stride_in};
+      blocks_.push_back(container->register_module(std::to_string(i),
+                                                   std::make_shared<ResidualBlockImpl>(shape)));
+      channels = shape.out_channels();
+    }
+  }
+  feature_size_ = channels;
+  initialise(seed);
+}
+
+void ResNet::initialise(uint64_t seed) {
+  torch::NoGradGuard no_grad;
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(RandomStream(seed, "backbone")());
+  for (auto& weight : parameters()) {
+    if (weight.dim() != 4) continue;  // Batch-norms were born at 1 and 0.
+    const double fan_out = static_cast<double>(weight.size(0) * weight.size(2) * weight.size(3));
+    // Drawn in row-major order, so that the numbers do not depend on the memory layout.
+    weight.copy_(torch::empty(weight.sizes()).normal_(0.0, std::sqrt(2.0 / fan_out), generator));
+  }
+}
+
+torch::Tensor ResNet::forward(const torch::Tensor& images) {
+  auto output = bn1_->forward(conv1_->forward(images)).relu_();
+  if (layout_.stem == StemKind::kLarge) {
+    output = torch::max_pool2d(output, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
+  }
+  for (const auto& block : blocks_) output = block->forward(output);
+  return output.mean({2, 3});
+}
+
+std::string ResNet::describe(LayerGraph& graph) const {
+  auto output = conv1_->describe(graph, "conv1", LayerGraph::kInput);
+  output = graph.append({.kind = LayerKind::kBatchNorm,
+                         .name = "bn1",
+                         .inputs = {output},
+                         .epsilon = bn1_->options.eps()});
+  output = graph.append({.kind = LayerKind::kRelu, .name = "relu", .inputs = {output}});
+  if (layout_.stem == StemKind::kLarge) {
+    output = graph.append({.kind = LayerKind::kMaxPool,
+                           .name = "maxpool",
+                           .inputs = {output},
+                           .kernel = 3,
+                           .stride = 2,
+                           .padding = 1});
+  }
+  auto block = blocks_.begin();
+  for (size_t stage = 0; stage < layout_.stage_blocks.size(); ++stage) {
+    for (int64_t i = 0; i < layout_.stage_blocks[stage]; ++i, ++block) {
+      output = (*block)->describe(graph, fmt::format("layer{}.{}", stage + 1, i), output);
+    }
+  }
+  return graph.append(
+      {.kind = LayerKind::kGlobalAveragePool, .name = "avgpool", .inputs = {output}});
+}
+
+}  // namespace proca::models

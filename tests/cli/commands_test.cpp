@@ -1,0 +1,241 @@
+// The commands as a user strings them together, on real files.
+
+#include <filesystem>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "proca/core/file.h"
+#include "support/run_program.h"
+#include "support/shapes_data.h"
+
+namespace proca {
+namespace {
+
+namespace fs = std::filesystem;
+using test::ProgramResult;
+using test::run_proca;
+
+ProgramResult run_well(const std::vector<std::string>& words, const std::string& prefix = "") {
+  auto result = run_proca(words, prefix);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return result;
+}
+
+// One trained state serves all tests that only read it.
+class CommandsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    shared_ = new test::TemporaryFolder();
+    test::write_bars(*shared_ / "bars", 40);
+    training_ = run_proca(pretrain("state", {"--holdout", "0.25"}));
+  }
+  static void TearDownTestSuite() {
+    delete shared_;
+    shared_ = nullptr;
+  }
+  static std::string path(const std::string& name) { return (*shared_ / name).string(); }
+  static std::vector<std::string> pretrain(const std::string& out,
+                                           const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"pretrain", "--source", path("bars"), "--out", path(out),
+                                      "--backbone", "resnet-small", "--image-size", "16",
+                                      "--epochs", "6", "--lr", "0.05", "--head-lr", "0.05"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  static test::TemporaryFolder* shared_;
+  static ProgramResult training_;
+};
+test::TemporaryFolder* CommandsTest::shared_ = nullptr;
+ProgramResult CommandsTest::training_;
+
+TEST_F(CommandsTest, PretrainLearnsAndSaysSo) {
+  ASSERT_EQ(training_.exit_code, 0) << training_.err;
+  const auto place = training_.out.find("held-out accuracy: ");
+  ASSERT_NE(place, std::string::npos) << training_.out;
+  EXPECT_GE(std::stod(training_.out.substr(place + 19)), 90.0) << training_.out;
+  EXPECT_FALSE(fs::exists(path("state") + "/optimizer.safetensors"));
+  std::istringstream events(read_text_file(path("state") + "/events.jsonl"));
+  std::string line;
+  int64_t epochs = 0;
+  while (std::getline(events, line)) {
+    const auto event = nlohmann::json::parse(line);
+    EXPECT_EQ(event.at("event"), "epoch");
+    EXPECT_EQ(event.at("epoch"), ++epochs);
+    EXPECT_TRUE(event.at("loss").is_number());
+  }
+  EXPECT_EQ(epochs, 6);
+}
+
+TEST_F(CommandsTest, TheSameTrainingAgainIsDoneAtOnceAndOtherOptionsAreRefused) {
+  const auto again = run_well(pretrain("state", {"--holdout", "0.25"}));
+  EXPECT_NE(again.err.find("is trained already"), std::string::npos) << again.err;
+  const auto other = run_proca(pretrain("state", {"--holdout", "0.5"}));
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_NE(other.err.find("holdout = 0.25 there, holdout = 0.5 here"), std::string::npos)
+      << other.err;
+}
+
+TEST_F(CommandsTest, KilledTrainingGoesOnAndEndsBitEqual) {
+  // Killed at different moments until it gets through; each time the same command goes on.
+  int64_t kills = 0;
+  ProgramResult result;
+  for (double seconds = 1.2;; seconds += 0.6) {
+    result = run_proca(pretrain("killed", {"--holdout", "0.25"}),
+                       "timeout -s KILL " + std::to_string(seconds));
+    if (result.exit_code == 0) break;
+    ++kills;
+    ASSERT_LT(kills, 30) << result.err;
+  }
+  EXPECT_GE(kills, 1) << "the training ended before it could be killed";
+  for (const auto* file : {"/model.safetensors", "/source.safetensors", "/config.toml"}) {
+    EXPECT_EQ(read_text_file(path("killed") + file), read_text_file(path("state") + file)) << file;
+  }
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(path("killed"))) {
+    left.insert(entry.path().filename().string());
+  }
+  EXPECT_EQ(left, (std::set<std::string>{"config.toml", "events.jsonl", "lock",
+                                         "model.safetensors", "source.safetensors", "state.json"}));
+}
+
+TEST_F(CommandsTest, ResultDoesNotDependOnTheMemoryForImages) {
+  run_well(pretrain("nocache", {"--holdout", "0.25", "--cache-ram", "0"}));
+  EXPECT_EQ(read_text_file(path("nocache") + "/model.safetensors"),
+            read_text_file(path("state") + "/model.safetensors"));
+}
+
+TEST_F(CommandsTest, EvaluateReportsAccuracyByClass) {
+  const auto result =
+      run_well({"evaluate", "--state", path("state"), "--data", path("bars"), "--json"});
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json.at("images"), 120);
+  EXPECT_GE(json.at("accuracy_percent"), 90.0);
+  EXPECT_EQ(json.at("classes").size(), 3u);
+}
+
+TEST_F(CommandsTest, EvaluateMatchesClassFoldersByName) {
+  // Only one class, the last in the alphabet: as label 0 it would be all wrong.
+  fs::create_directories(path("part"));
+  fs::copy(path("bars") + "/upright", path("part") + "/upright", fs::copy_options::recursive);
+  const auto result =
+      run_well({"evaluate", "--state", path("state"), "--data", path("part"), "--json"});
+  EXPECT_GE(nlohmann::json::parse(result.out).at("accuracy_percent"), 90.0);
+  fs::rename(path("part") + "/upright", path("part") + "/uprigt");
+  const auto unknown = run_proca({"evaluate", "--state", path("state"), "--data", path("part")});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("the nearest is \"upright\""), std::string::npos) << unknown.err;
+}
+
+TEST_F(CommandsTest, EvaluateNamesTheLineOfALabelOutOfRange) {
+  write_file(path("labels.txt"), "bars/frame/0.png 0\nbars/frame/1.png 3\n");
+  const auto result = run_proca({"evaluate", "--state", path("state"), "--data", path("labels.txt")});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("labels.txt:2: label 3 is not below the number of classes, 3"),
+            std::string::npos)
+      << result.err;
+}
+
+TEST_F(CommandsTest, PredictWritesJsonWithTheTopClasses) {
+  const auto result = run_well({"predict", path("bars") + "/frame", "--state", path("state"),
+                                "--format", "json", "--top", "2"});
+  const auto json = nlohmann::json::parse(result.out);
+  ASSERT_EQ(json.size(), 40u);
+  const auto& first = json.at(0);
+  EXPECT_EQ(first.at("path"), path("bars") + "/frame/0.png");
+  EXPECT_EQ(first.at("class"), "frame");
+  EXPECT_EQ(first.at("label"), 0);
+  EXPECT_GT(first.at("confidence"), 0.5);
+  ASSERT_EQ(first.at("top").size(), 2u);
+  EXPECT_EQ(first.at("top").at(0).at("class"), "frame");
+}
+
+TEST_F(CommandsTest, PredictWritesCsvThatQuotesOddPaths) {
+  const std::string name = "a \"b\", ü.png";
+  test::write_png(*shared_ / "odd" / name, test::bar_image(0, 0));
+  run_well({"predict", path("odd"), "--state", path("state"), "--out", path("odd.csv")});
+  const auto text = read_text_file(path("odd.csv"));
+  EXPECT_TRUE(text.starts_with("path,label,class,confidence\n")) << text;
+  EXPECT_NE(text.find("/a \"\"b\"\", ü.png\",2,upright,"), std::string::npos) << text;
+}
+
+TEST_F(CommandsTest, PredictSkipsBadImagesOnlyWhenAsked) {
+  test::write_png(*shared_ / "bad" / "good.png", test::bar_image(0, 0));
+  write_file(path("bad") + "/bad.png", "no picture");
+  const auto refused = run_proca({"predict", path("bad"), "--state", path("state")});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("bad/bad.png"), std::string::npos) << refused.err;
+  const auto skipped =
+      run_well({"predict", path("bad"), "--state", path("state"), "--on-bad-image", "skip"});
+  EXPECT_NE(skipped.err.find("skipped 1 images"), std::string::npos) << skipped.err;
+  EXPECT_NE(skipped.err.find("bad/bad.png"), std::string::npos) << skipped.err;
+  EXPECT_NE(skipped.out.find("good.png,2,upright"), std::string::npos) << skipped.out;
+}
+
+TEST_F(CommandsTest, PackedImagesGiveTheSamePredictions) {
+  run_well({"data", "pack", path("bars"), "--out", path("bars.pack"), "--image-size", "16"});
+  const auto files = run_well({"evaluate", "--state", path("state"), "--data", path("bars")});
+  const auto packed = run_well({"evaluate", "--state", path("state"), "--data", path("bars.pack")});
+  EXPECT_EQ(files.out, packed.out);
+}
+
+TEST_F(CommandsTest, ListFilesGiveTheSamePredictions) {
+  run_well({"data", "list", path("bars"), "--out", path("bars.txt")});
+  const auto files = run_well({"evaluate", "--state", path("state"), "--data", path("bars")});
+  const auto list = run_well({"evaluate", "--state", path("state"), "--data", path("bars.txt")});
+  EXPECT_EQ(files.out, list.out);
+}
+
+TEST_F(CommandsTest, ExportedSafetensorsPredictTheSameWithoutTheState) {
+  run_well({"export", "--state", path("state"), "--format", "safetensors", "--out",
+            path("model.safetensors")});
+  const auto state = run_well({"predict", path("bars") + "/level", "--state", path("state")});
+  const auto weights = run_well({"predict", path("bars") + "/level", "--backbone", "resnet-small",
+                                 "--weights", path("model.safetensors")});
+  EXPECT_EQ(state.out, weights.out);
+}
+
+TEST_F(CommandsTest, VerifyCountsClassesAndFindsDuplicates) {
+  fs::create_directories(path("twice"));
+  fs::copy(path("bars"), path("twice"), fs::copy_options::recursive);
+  fs::copy(path("twice") + "/level/0.png", path("twice") + "/frame/copy.png");
+  const auto result = run_well({"data", "verify", path("twice"), "--json"});
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json.at("images"), 121);
+  EXPECT_EQ(json.at("classes"), 3);
+  EXPECT_EQ(json.at("per_class").at("frame"), 41);
+  ASSERT_EQ(json.at("duplicates").size(), 1u);
+  EXPECT_EQ(json.at("duplicates").at(0).size(), 2u);
+  EXPECT_TRUE(json.at("bad").empty());
+}
+
+TEST_F(CommandsTest, InspectShowsTheModel) {
+  const auto json =
+      nlohmann::json::parse(run_well({"inspect", "--state", path("state"), "--json"}).out);
+  EXPECT_EQ(json.at("phase"), "ready");
+  EXPECT_EQ(json.at("epochs"), 6);
+  EXPECT_EQ(json.at("class_names"), (std::vector<std::string>{"frame", "level", "upright"}));
+}
+
+TEST_F(CommandsTest, PrintedConfigurationReadBackGivesTheSame) {
+  const auto printed = run_well(pretrain("x", {"--schedule", "cosine", "--print-config"}));
+  write_file(path("config.toml"), printed.out);
+  const auto again = run_well({"pretrain", "--config", path("config.toml"), "--print-config"});
+  EXPECT_EQ(printed.out, again.out);
+  const auto flag_wins = run_well(
+      {"pretrain", "--config", path("config.toml"), "--epochs", "77", "--print-config"});
+  EXPECT_NE(flag_wins.out.find("epochs = 77"), std::string::npos) << flag_wins.out;
+  EXPECT_FALSE(fs::exists(path("x")));
+}
+
+TEST_F(CommandsTest, HelpNamesDefaultsAndRanges) {
+  const auto help = run_well({"pretrain", "--help"});
+  EXPECT_NE(help.out.find("--epochs"), std::string::npos);
+  EXPECT_NE(help.out.find("default 100"), std::string::npos) << help.out;
+  EXPECT_NE(help.out.find("0 to 0.9"), std::string::npos) << help.out;
+}
+
+}  // namespace
+}  // namespace proca

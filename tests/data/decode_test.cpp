@@ -1,0 +1,191 @@
+#include "proca/data/decode.h"
+
+#include <gtest/gtest.h>
+
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+
+#include "data/golden_files.h"
+#include "support/temporary_folder.h"
+
+namespace proca::data {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+constexpr int64_t kWidth = 23;
+constexpr int64_t kHeight = 17;
+
+Bytes operator""_bytes(const char* text, size_t size) { return {text, text + size}; }
+
+std::string error_of(const Bytes& bytes, const DecodeLimits& limits = {}) {
+  try {
+    decode_image(bytes, "album/cat", limits);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, part, text);
+}
+
+// A build without WebP cannot decode those files, and says so.
+bool is_readable_here(const std::filesystem::path& path) {
+  return path.extension() != ".webp" ||
+         error_of(test::golden_bytes(path)).find("no WebP support") == std::string::npos;
+}
+
+class GoldenImageTest : public ::testing::TestWithParam<std::filesystem::path> {
+ protected:
+  void SetUp() override {
+    if (!is_readable_here(GetParam())) GTEST_SKIP() << "built without WebP";
+  }
+  Bytes encoded_ = test::golden_bytes(GetParam());
+  Bytes expected_ = test::golden_bytes(GetParam().string() + ".rgb");
+};
+
+TEST_P(GoldenImageTest, HasExactlyPillowsPixels) {
+  const Image image = read_image(GetParam());
+  EXPECT_EQ(image.width, kWidth);
+  EXPECT_EQ(image.height, kHeight);
+  EXPECT_EQ(image.pixels, expected_);
+}
+
+// How many bytes at the end of a file say nothing about its pixels.
+size_t harmless_bytes(const std::filesystem::path& path) {
+  if (path.stem() == "trailing_bytes") return 16;  // the end marker and what follows it
+  if (path.extension() == ".jpg") return 2;        // the end marker
+  if (path.extension() == ".png") return 12;       // the end chunk
+  return 0;
+}
+
+TEST_P(GoldenImageTest, IsRefusedWhenTruncated) {
+  const size_t harmless = harmless_bytes(GetParam());
+  for (size_t size = 0; size < encoded_.size(); ++size) {
+    const Bytes part(encoded_.begin(), encoded_.begin() + static_cast<int64_t>(size));
+    try {
+      EXPECT_EQ(decode_image(part, "part").pixels, expected_) << "of " << size << " bytes";
+      EXPECT_LE(encoded_.size() - size, harmless) << "only " << size << " bytes";
+    } catch (const InputError& error) {
+      expect_contains(error.what(), "part: ");
+    }
+  }
+}
+
+TEST_P(GoldenImageTest, WithADamagedByteIsDecodedOrRefusedButNeverWorse) {
+  const DecodeLimits limits{.max_pixels = 4096};
+  for (size_t i = 0; i < encoded_.size(); ++i) {
+    Bytes damaged = encoded_;
+    damaged[i] ^= 0x55;
+    try {
+      const Image image = decode_image(damaged, "damaged", limits);
+      EXPECT_LE(image.width * image.height, limits.max_pixels);
+      EXPECT_EQ(static_cast<int64_t>(image.pixels.size()), image_bytes(image.width, image.height));
+    } catch (const InputError&) {
+    }
+  }
+}
+
+std::string test_name(const ::testing::TestParamInfo<std::filesystem::path>& info) {
+  return info.param.stem().string() + "_" + info.param.extension().string().substr(1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Images, GoldenImageTest, ::testing::ValuesIn(test::golden_images()),
+                         test_name);
+
+TEST(DecodeTest, RefusesWhatIsNotAnImage) {
+  struct Case {
+    Bytes bytes;
+    const char* message;
+  };
+  const Case cases[] = {
+      {{}, "album/cat: is empty, not an image"},
+      {"x"_bytes, "not an image of a known format (JPEG, PNG or WebP)"},
+      {"path label\nbike/1.jpg 0\n"_bytes, "not an image of a known format"},
+      {"GIF89a\1\0\1\0\0\0\0"_bytes, "not an image of a known format"},
+      {"RIFF\x24\0\0\0WAVEfmt "_bytes, "not an image of a known format"},
+      {{0xff, 0xd8, 0xff}, "cannot be decoded as a JPEG image: it ends too early"},
+      {{0xff, 0xd8, 0xff, 0xd9}, "cannot be decoded as a JPEG image: "},
+      {"\x89PNG\r\n\x1a\n"_bytes, "cannot be decoded as a PNG image: it ends too early"},
+      {"\x89PNG\r\n\x1a\nnothing of use"_bytes, "cannot be decoded as a PNG image: "},
+      {"RIFF\4\0\0\0WEBP"_bytes, "cannot be decoded as a WebP image: "},
+  };
+  for (const auto& [bytes, message] : cases) {
+    expect_contains(error_of(bytes), message);
+  }
+}
+
+std::string big_endian(uint32_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift);
+  return bytes;
+}
+
+// A header without pixels: the size must be refused before it is believed.
+Bytes png_header(uint32_t width, uint32_t height) {
+  using namespace std::string_literals;
+  const std::string header = "IHDR" + big_endian(width) + big_endian(height) + "\x08\x02\0\0\0"s;
+  const std::string file = "\x89PNG\r\n\x1a\n" + big_endian(13) + header +
+                           big_endian(crc32(bytes_of(header))) + big_endian(16) + "IDAT";
+  return {file.begin(), file.end()};
+}
+
+TEST(DecodeTest, RefusesSizesBeyondTheLimits) {
+  expect_contains(error_of(png_header(100000, 100000)),
+                  "album/cat: the image claims 100000 x 100000 pixels; the longest allowed "
+                  "side is 65535");
+  expect_contains(error_of(png_header(20000, 20000)),
+                  "the image claims 20000 x 20000 pixels; at most 100000000 are allowed");
+  expect_contains(error_of(png_header(0, 5)), "cannot be decoded as a PNG image");
+}
+
+TEST(DecodeTest, HonoursTheLimitsOfTheCallerForEveryFormat) {
+  for (const char* name : {"images/rgb_444.jpg", "images/rgb.png", "images/lossy.webp"}) {
+    const auto path = test::golden_folder() / name;
+    if (!is_readable_here(path)) continue;
+    EXPECT_NO_THROW(read_image(path, {.max_pixels = kWidth * kHeight, .max_side = kWidth}));
+    const Bytes bytes = test::golden_bytes(path);
+    expect_contains(error_of(bytes, {.max_pixels = kWidth * kHeight - 1}), "at most 390");
+    expect_contains(error_of(bytes, {.max_side = kWidth - 1}), "longest allowed side is 22");
+  }
+}
+
+TEST(DecodeTest, RefusesAnimatedWebp) {
+  const auto path = test::golden_folder() / "animated.webp";
+  if (!is_readable_here(path)) GTEST_SKIP() << "built without WebP";
+  expect_contains(error_of(test::golden_bytes(path)), "animations are not supported");
+}
+
+TEST(DecodeTest, UsesTheMemoryOfAnEarlierImageAgain) {
+  Image image = Image::black(100, 100);
+  const uint8_t* memory = image.pixels.data();
+  const auto path = test::golden_folder() / "images" / "grey_1.png";
+  read_image_into(path, image);
+  EXPECT_EQ(image.pixels.data(), memory);
+  EXPECT_EQ(image.width, kWidth);
+  EXPECT_EQ(image.pixels, test::golden_bytes(path.string() + ".rgb"));
+}
+
+TEST(ReadImageTest, GoesByTheContentWhateverTheFileIsCalled) {
+  const test::TemporaryFolder folder;
+  std::filesystem::copy_file(test::golden_folder() / "images" / "rgb.png", folder / "picture.jpg");
+  EXPECT_EQ(read_image(folder / "picture.jpg").width, kWidth);
+}
+
+TEST(ReadImageTest, NamesTheFileItCannotRead) {
+  const test::TemporaryFolder folder;
+  write_file(folder / "notes.jpg", "no picture");
+  for (const auto& path : {folder / "missing.jpg", folder / "notes.jpg", folder.path()}) {
+    try {
+      read_image(path);
+      ADD_FAILURE() << path;
+    } catch (const InputError& error) {
+      expect_contains(error.what(), path.string());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace proca::data

@@ -21,6 +21,10 @@ endif()
 
 add_library(proca_warnings INTERFACE)
 target_compile_options(proca_warnings INTERFACE -Wall -Wextra)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # g++ 12 warns inside std::string when a literal is put before a temporary string.
+  target_compile_options(proca_warnings INTERFACE -Wno-restrict)
+endif()
 
 if(PROCA_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer)

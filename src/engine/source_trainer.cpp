@@ -83,6 +83,7 @@ class SourceTrainer {
  public:
   SourceTrainer(const SourceTrainingOptions& options, const fs::path& out)
       : options_(options),
+        recipe_(options.resolved_recipe()),
         config_(deciding_options(options)),
         device_(prepare_compute(options.compute)),
         out_(out) {}
@@ -106,7 +107,7 @@ class SourceTrainer {
     save_fixed_files(writer);
     EventLog events(out_ / "events.jsonl", manifest_.events_bytes);
     SourceTrainingResult result;
-    for (int64_t epoch = manifest_.epoch; epoch < options_.epochs; ++epoch) {
+    for (int64_t epoch = manifest_.epoch; epoch < recipe_.epochs; ++epoch) {
       result.holdout_accuracy = train_epoch(epoch, events);
       manifest_.epoch = epoch + 1;
       manifest_.events_bytes = events.size();
@@ -153,8 +154,8 @@ class SourceTrainer {
     network_->to(device_);
     optimizer_.emplace(
         std::vector<ParameterGroup>{
-            {network_->backbone_parameters(), options_.lr, options_.weight_decay},
-            {network_->head_parameters(), options_.head_lr, options_.weight_decay}},
+            {network_->backbone_parameters(), recipe_.lr, options_.weight_decay},
+            {network_->head_parameters(), recipe_.head_lr, options_.weight_decay}},
         options_.momentum);
     manifest_.config_digest = digest(config_);
   }
@@ -190,7 +191,7 @@ class SourceTrainer {
   }
 
   double lr_scale(int64_t iteration, int64_t total) const {
-    if (options_.schedule == Schedule::kConstant) return 1.0;
+    if (recipe_.schedule == Schedule::kConstant) return 1.0;
     const double progress = static_cast<double>(iteration) / static_cast<double>(total);
     return 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
   }
@@ -222,10 +223,10 @@ class SourceTrainer {
     data::BatchLoader loader(*training_, std::move(batches),
                              {.image_size = options_.image_size,
                               .crop = options_.crop,
-                              .flip_probability = options_.flip},
+                              .flip_probability = recipe_.flip},
                              static_cast<uint64_t>(options_.seed), epoch,
                              options_.compute.resolved_threads());
-    Progress progress(fmt::format("epoch {}/{}", epoch + 1, options_.epochs), training_->size(),
+    Progress progress(fmt::format("epoch {}/{}", epoch + 1, recipe_.epochs), training_->size(),
                       "images");
     // Summed on the device: reading it back would make the host wait.
     auto loss_sum = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
@@ -237,7 +238,7 @@ class SourceTrainer {
       const auto loss = loss_of(batch);
       optimizer_->zero_grad();
       loss.backward();
-      optimizer_->step(lr_scale(epoch * per_epoch + i, options_.epochs * per_epoch));
+      optimizer_->step(lr_scale(epoch * per_epoch + i, recipe_.epochs * per_epoch));
       loss_sum += loss.detach() * static_cast<double>(batch.images.size(0));
       done += batch.images.size(0);
       if (i % 16 == 0) {
@@ -259,7 +260,7 @@ class SourceTrainer {
 
   std::optional<double> report_epoch(int64_t epoch, double loss, double images_per_s,
                                      EventLog& events) {
-    auto line = fmt::format("epoch {}/{}: loss {:.4f}, {:.0f} images/s", epoch + 1, options_.epochs,
+    auto line = fmt::format("epoch {}/{}: loss {:.4f}, {:.0f} images/s", epoch + 1, recipe_.epochs,
                             loss, images_per_s);
     std::vector<EventField> fields = {
         {"epoch", epoch + 1}, {"loss", loss}, {"images_per_s", images_per_s}};
@@ -279,7 +280,7 @@ class SourceTrainer {
   void save_checkpoint(StateWriter& writer) {
     const auto state = network_->state();
     writer.put_tensors(kModelFile, state, {});
-    if (manifest_.epoch < options_.epochs) {
+    if (manifest_.epoch < recipe_.epochs) {
       writer.put_tensors(kOptimizerFile, optimizer_->state(), {});
     } else {
       manifest_.phase = Phase::kReady;
@@ -290,6 +291,7 @@ class SourceTrainer {
   }
 
   SourceTrainingOptions options_;
+  Recipe recipe_;
   std::string config_;
   torch::Device device_;
   fs::path out_;

@@ -22,13 +22,18 @@ void SourceTrainingOptions::bind(OptionSet& options) {
                                   {{"random", data::Crop::kRandom},
                                    {"random-resized", data::Crop::kRandomResized},
                                    {"centre", data::Crop::kCentre}});
-  options.bind("flip", flip, "probability of mirroring an image", 0.0, 1.0);
-  options.bind("epochs", epochs, "passes over the images", 1, 1'000'000);
+  options.bind_auto("flip", flip, "probability of mirroring an image; auto = 0.5, from scratch 0",
+                    0.0, 1.0);
+  options.bind_auto<int64_t>("epochs", epochs,
+                             "passes over the images; auto = 100, from scratch 15", 1, 1'000'000);
   options.bind("batch-size", batch_size, "images per iteration", 2, 65536);
-  options.bind("lr", lr, "learning rate of the backbone", 0.0, 100.0);
-  options.bind("head-lr", head_lr, "learning rate of the classifier", 0.0, 100.0);
-  options.bind_choice<Schedule>("schedule", schedule, "course of the learning rate",
-                                {{"constant", Schedule::kConstant}, {"cosine", Schedule::kCosine}});
+  options.bind_auto("lr", lr, "learning rate of the backbone; auto = 0.001, from scratch 0.05", 0.0,
+                    100.0);
+  options.bind_auto("head-lr", head_lr,
+                    "learning rate of the classifier; auto = 0.01, from scratch 0.05", 0.0, 100.0);
+  options.bind_choice<std::optional<Schedule>>(
+      "schedule", schedule, "course of the learning rate; auto = constant, from scratch cosine",
+      {{"auto", std::nullopt}, {"constant", Schedule::kConstant}, {"cosine", Schedule::kCosine}});
   options.bind("momentum", momentum, "of the gradient descent", 0.0, 0.9999);
   options.bind("weight-decay", weight_decay, "of the gradient descent", 0.0, 1.0);
   options.bind("label-smoothing", label_smoothing, "probability spread over all classes", 0.0,
@@ -42,6 +47,19 @@ void SourceTrainingOptions::bind(OptionSet& options) {
 
 int64_t SourceTrainingOptions::resolved_resize() const {
   return resize > 0 ? resize : (image_size * 256 + 112) / 224;
+}
+
+Recipe SourceTrainingOptions::resolved_recipe() const {
+  Recipe recipe;
+  if (backbone == "resnet-small" && weights.empty()) {
+    recipe = {.epochs = 15, .lr = 0.05, .head_lr = 0.05, .schedule = Schedule::kCosine, .flip = 0};
+  }
+  recipe.epochs = epochs.value_or(recipe.epochs);
+  recipe.lr = lr.value_or(recipe.lr);
+  recipe.head_lr = head_lr.value_or(recipe.head_lr);
+  recipe.schedule = schedule.value_or(recipe.schedule);
+  recipe.flip = flip.value_or(recipe.flip);
+  return recipe;
 }
 
 void SourceTrainingOptions::validate() const {

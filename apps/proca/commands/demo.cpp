@@ -24,16 +24,13 @@ engine::SourceTrainingOptions training_options(const Options& options, const fs:
   training.source = sketch.string();
   training.backbone = "resnet-small";
   training.image_size = data::DemoDataOptions{}.image_size;
-  training.lr = training.head_lr = 0.05;  // from random weights, unlike the default recipe
-  training.schedule = engine::Schedule::kCosine;
-  training.epochs = 20;
   training.seed = options.seed;
   training.compute = options.compute;
   return training;
 }
 
-double accuracy_on(const fs::path& images, const engine::LoadedModel& model,
-                   const Options& options, torch::Device device) {
+double accuracy_on(const fs::path& images, const engine::LoadedModel& model, const Options& options,
+                   torch::Device device) {
   const auto& preprocessing = model.description.preprocessing;
   const auto threads = options.compute.resolved_threads();
   const data::ImageStore store(
@@ -56,13 +53,12 @@ void run(const Options& options) {
   auto model = engine::load_model(engine::StateDirectory(out / "source"));
   const auto device = engine::prepare_compute(options.compute);
   model.network->to(device);
-  std::cout << fmt::format(
-      "images       {}\nsource model {}\n\naccuracy of the source model\n", images.string(),
-      (out / "source").string());
+  std::cout << fmt::format("images       {}\nsource model {}\n\naccuracy of the source model\n",
+                           images.string(), (out / "source").string());
   for (const auto* domain : {"sketch", "photo"}) {
-    std::cout << fmt::format("  {:<8} {:6.2f} %{}\n", domain,
-                             accuracy_on(images / domain, model, options, device) * 100,
-                             std::string_view(domain) == "sketch" ? "  (what it was trained on)" : "");
+    std::cout << fmt::format(
+        "  {:<8} {:6.2f} %{}\n", domain, accuracy_on(images / domain, model, options, device) * 100,
+        std::string_view(domain) == "sketch" ? "  (what it was trained on)" : "");
   }
 }
 

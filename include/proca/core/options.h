@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +68,11 @@ class OptionSet {
   void bind(std::string name, std::vector<std::string>& values, std::string help,
             std::string type = "TEXT");
 
+  /// A number (int64_t or double) that may be left to the program: the word
+  /// `auto` stands for an empty optional.
+  template <typename T>
+  void bind_auto(std::string name, std::optional<T>& value, std::string help, T low, T high);
+
   /// One of a few words, each standing for a value, the default among them.
   template <typename T>
   void bind_choice(std::string name, T& value, std::string help,
@@ -99,6 +106,28 @@ class OptionSet {
   std::vector<Option> options_;
   std::string section_;
 };
+
+template <typename T>
+void OptionSet::bind_auto(std::string name, std::optional<T>& value, std::string help, T low,
+                          T high) {
+  const auto number = std::make_shared<T>();
+  bind(std::move(name), *number, std::move(help), low, high);
+  auto& option = options_.back();
+  option.type = "auto|" + option.type;
+  option.assign = [&value, number, assign = option.assign](const std::vector<std::string>& values) {
+    if (values.size() == 1 && values.front() == "auto") {
+      value.reset();
+      return;
+    }
+    assign(values);
+    value = *number;
+  };
+  option.toml = [&value, number, toml = option.toml]() -> std::string {
+    if (!value) return "\"auto\"";
+    *number = *value;
+    return toml();
+  };
+}
 
 template <typename T>
 void OptionSet::bind_choice(std::string name, T& value, std::string help,

@@ -20,8 +20,28 @@ enum class Schedule {
   kCosine,  ///< from full to zero along half a cosine, iteration by iteration
 };
 
-/// How to train a source model. The defaults are the recipe that the authors of
-/// ProCA used for Office-Home.
+/// The part of the options that depends on where the weights come from.
+///
+/// | | fine-tuning | from scratch |
+/// |---|---|---|
+/// | when | every other case | `resnet-small` without `weights` |
+/// | epochs | 100 | 15 |
+/// | rate of backbone / classifier | 0.001 / 0.01 | 0.05 / 0.05 |
+/// | schedule | constant | cosine |
+/// | flip | 0.5 | 0 |
+///
+/// Fine-tuning is the recipe that the authors of ProCA used for Office-Home. From
+/// scratch, small pictures such as digits and signs: they are not mirrored, since
+/// a mirrored 2 is no 2.
+struct Recipe {
+  int64_t epochs = 100;
+  double lr = 1e-3;
+  double head_lr = 1e-2;
+  Schedule schedule = Schedule::kConstant;
+  double flip = 0.5;
+};
+
+/// How to train a source model. Fields that are empty follow the recipe.
 struct SourceTrainingOptions {
   std::string source;  ///< labelled images: folder per class, list or packed file
   std::string backbone = "resnet50";
@@ -30,12 +50,12 @@ struct SourceTrainingOptions {
   int64_t image_size = 224;
   int64_t resize = 0;  ///< size before the crop; 0 for image_size * 256 / 224
   data::Crop crop = data::Crop::kRandom;
-  double flip = 0.5;  ///< probability of mirroring an image
-  int64_t epochs = 100;
+  std::optional<double> flip;  ///< probability of mirroring an image
+  std::optional<int64_t> epochs;
   int64_t batch_size = 32;
-  double lr = 1e-3;       ///< of the backbone
-  double head_lr = 1e-2;  ///< of the classifier
-  Schedule schedule = Schedule::kConstant;
+  std::optional<double> lr;       ///< of the backbone
+  std::optional<double> head_lr;  ///< of the classifier
+  std::optional<Schedule> schedule;
   double momentum = 0.9;
   double weight_decay = 5e-4;
   double label_smoothing = 0;
@@ -47,6 +67,8 @@ struct SourceTrainingOptions {
   void bind(OptionSet& options);
   void validate() const;
   int64_t resolved_resize() const;
+  /// The recipe with the fields that are set put in.
+  Recipe resolved_recipe() const;
 };
 
 /// What came of it.

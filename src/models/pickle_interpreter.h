@@ -29,8 +29,8 @@ class PickleInterpreter {
  private:
   using Items = std::vector<PickleHandle>;
 
-  void step(uint8_t opcode);
-  void build_collection(uint8_t opcode);
+  void step(uint8_t byte);
+  void build_collection(uint8_t byte);
   void reduce();
   void reduce_ordered_dict(const PickleValue& arguments);
   void reduce_tensor(std::string_view name, const PickleValue& arguments);

@@ -9,7 +9,7 @@ namespace proca::models {
 namespace {
 
 // The opcodes of Python's pickletools that torch.save needs, by its names.
-enum Opcode : uint8_t {
+enum class Opcode : uint8_t {
   kMark = '(',
   kStop = '.',
   kPop = '0',
@@ -67,7 +67,7 @@ PickleDocument read_pickle(std::span<const uint8_t> bytes, const std::string& or
 PickleDocument PickleInterpreter::run() {
   for (;;) {
     const auto opcode = reader_.take_number<uint8_t>();
-    if (opcode == kStop) break;
+    if (opcode == static_cast<uint8_t>(Opcode::kStop)) break;
     step(opcode);
   }
   document_.root = pop();
@@ -76,7 +76,9 @@ PickleDocument PickleInterpreter::run() {
   return std::move(document_);
 }
 
-void PickleInterpreter::step(uint8_t opcode) {
+void PickleInterpreter::step(uint8_t byte) {
+  using enum Opcode;
+  const auto opcode = static_cast<Opcode>(byte);
   switch (opcode) {
     case kProto:
       if (const auto protocol = reader_.take_number<uint8_t>(); protocol > kMaxProtocol) {
@@ -149,11 +151,13 @@ void PickleInterpreter::step(uint8_t opcode) {
     case kBinPersId:
       return load_persistent();
     default:
-      return build_collection(opcode);
+      return build_collection(byte);
   }
 }
 
-void PickleInterpreter::build_collection(uint8_t opcode) {
+void PickleInterpreter::build_collection(uint8_t byte) {
+  using enum Opcode;
+  const auto opcode = static_cast<Opcode>(byte);
   switch (opcode) {
     case kMark:
       if (marks_.size() >= kMaxPickleStack) reader_.fail("it needs too deep a stack");
@@ -170,7 +174,9 @@ void PickleInterpreter::build_collection(uint8_t opcode) {
     case kTuple1:
     case kTuple2:
     case kTuple3:
-      return push_items(PickleKind::kTuple, pop_items(opcode - kTuple1 + size_t{1}));
+      return push_items(PickleKind::kTuple, pop_items(opcode == kTuple1   ? 1
+                                                      : opcode == kTuple2 ? 2
+                                                                          : 3));
     case kTuple:
       return push_items(PickleKind::kTuple, pop_to_mark());
     case kEmptyList:
@@ -199,7 +205,7 @@ void PickleInterpreter::build_collection(uint8_t opcode) {
       }
       return;
     default:
-      reader_.fail(fmt::format("it uses opcode 0x{:02x}, which no file of tensors needs", opcode));
+      reader_.fail(fmt::format("it uses opcode 0x{:02x}, which no file of tensors needs", byte));
   }
 }
 

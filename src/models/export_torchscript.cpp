@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <sstream>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,15 +37,14 @@ def features(self, images: Tensor) -> Tensor:
     return output
 )";
 
-torch::jit::Module make_module() {
-  torch::jit::Module module("__torch__.proca.Network");
+// Every module gets a class name of its own, from its place in the tree:
+// LibTorch hashes types by name, and its hash table outgrows all memory when
+// many different types share one.
+torch::jit::Module make_module(std::string place) {
+  std::replace(place.begin(), place.end(), '.', '_');
+  torch::jit::Module module(fmt::format("__torch__.proca.Network{}", place));
   module.register_attribute("training", c10::BoolType::get(), false);
   return module;
-}
-
-torch::jit::Module child_of(torch::jit::Module& parent, const std::string& name) {
-  if (!parent.hasattr(name)) parent.register_module(name, make_module());
-  return parent.attr(name).toModule();
 }
 
 torch::Tensor for_file(const torch::Tensor& tensor) {
@@ -54,11 +52,15 @@ torch::Tensor for_file(const torch::Tensor& tensor) {
 }
 
 // Puts a tensor at the end of its dotted name, creating modules on the way.
-void plant(torch::jit::Module root, const std::string& name, const torch::Tensor& live) {
-  auto module = std::move(root);
+void plant(const torch::jit::Module& root, const std::string& name, const torch::Tensor& live) {
+  auto module = root;
   size_t begin = 0;
   for (auto dot = name.find('.'); dot != std::string::npos; dot = name.find('.', begin)) {
-    module = child_of(module, name.substr(begin, dot - begin));
+    const auto child = name.substr(begin, dot - begin);
+    if (!module.hasattr(child)) {
+      module.register_module(child, make_module(fmt::format(".{}", name.substr(0, dot))));
+    }
+    module = module.attr(child).toModule();
     begin = dot + 1;
   }
   const auto leaf = name.substr(begin);
@@ -123,7 +125,7 @@ std::string source_of_features(const LayerGraph& graph) {
 }
 
 torch::jit::Module build(const ClassifierNetwork& network) {
-  auto root = make_module();
+  auto root = make_module("");
   if (const auto* script = dynamic_cast<const ScriptBackbone*>(network->backbone().get())) {
     auto copy = script->module().deepcopy();
     copy.to(torch::kCPU);

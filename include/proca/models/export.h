@@ -18,7 +18,7 @@ struct ExportInfo {
   std::array<double, 3> mean = {0.485, 0.456, 0.406};  ///< red, green, blue, of values in [0, 1]
   std::array<double, 3> std = {0.229, 0.224, 0.225};
   /// Further entries for the metadata, as they are. Must not repeat a key of `export_metadata`.
-  std::map<std::string, std::string> extra{};
+  std::map<std::string, std::string> extra = {};
 
   /// Throws `InputError` unless there is one name per class of the network, the
   /// size is positive and so is every `std`.

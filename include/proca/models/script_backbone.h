@@ -23,9 +23,10 @@ namespace proca::models {
 ///
 /// It is trained like any other backbone: its parameters and buffers are
 /// registered under their own names (`features.0.0.weight`) and are the live
-/// tensors of the script, so optimiser, device moves and `train()` reach it. A
-/// module saved with `torch.jit.freeze` has no parameters left: only the
-/// classifier behind it is then trained.
+/// tensors of the script, so optimiser, device moves and `train()` reach it.
+/// What was saved without `requires_grad` stays frozen; a module saved with
+/// `torch.jit.freeze` has no parameters left, so that only the classifier
+/// behind it is trained.
 ///
 /// A script is a program, but one that can do no more than compute on tensors.
 class ScriptBackbone final : public Backbone {

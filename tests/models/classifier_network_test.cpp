@@ -1,0 +1,79 @@
+#include "proca/models/classifier_network.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "formula.h"
+#include "proca/core/error.h"
+
+namespace proca::models {
+namespace {
+
+// Gives each image's mean colour: three features, no parameters.
+class MeanColour : public Backbone {
+ public:
+  torch::Tensor forward(const torch::Tensor& images) override { return images.mean({2, 3}); }
+  int64_t feature_size() const override { return 3; }
+};
+
+TEST(ClassifierNetworkTest, LogitsAreTheHeadOfTheFeatures) {
+  ClassifierNetwork network(std::make_shared<MeanColour>(), 2, 0);
+  torch::NoGradGuard no_grad;
+  network->head()->weight.copy_(torch::tensor({{1.0, 2.0, 3.0}, {0.0, 0.0, -1.0}}));
+  network->head()->bias.copy_(torch::tensor({0.5, 0.0}));
+  const auto images = torch::tensor({1.0, 10.0, 100.0}).view({1, 3, 1, 1}).expand({1, 3, 4, 4});
+  const auto output = network->forward(images);
+  EXPECT_TRUE(output.features.equal(torch::tensor({{1.0, 10.0, 100.0}}).to(torch::kFloat32)));
+  // 1 + 20 + 300 + 0.5 and -100.
+  EXPECT_TRUE(output.logits.equal(torch::tensor({{321.5, -100.0}}).to(torch::kFloat32)));
+}
+
+TEST(ClassifierNetworkTest, TheHeadStartsUniformWithinOneOverTheRootOfTheFeatures) {
+  const ClassifierNetwork network(make_backbone({.name = "resnet18"}), 1000, 3);
+  const double bound = 1.0 / std::sqrt(512.0);
+  for (const auto& parameter : network->head_parameters()) {
+    EXPECT_LE(parameter.abs().max().item<double>(), bound);
+    EXPECT_GT(parameter.abs().max().item<double>(), 0.99 * bound);
+    EXPECT_NEAR(parameter.mean().item<double>(), 0.0, 0.1 * bound);
+    EXPECT_TRUE(parameter.requires_grad());
+  }
+  EXPECT_EQ(network->head()->options.out_features(), 1000);
+}
+
+TEST(ClassifierNetworkTest, TheHeadsStartDependsOnItsSeedAlone) {
+  torch::manual_seed(5);
+  const auto untouched = torch::rand({1});
+  torch::manual_seed(5);
+  const ClassifierNetwork a(std::make_shared<MeanColour>(), 4, 1);
+  EXPECT_TRUE(torch::rand({1}).equal(untouched)) << "drew from the global generator";
+  const ClassifierNetwork b(std::make_shared<MeanColour>(), 4, 1);
+  const ClassifierNetwork c(std::make_shared<MeanColour>(), 4, 2);
+  EXPECT_TRUE(a->head()->weight.equal(b->head()->weight));
+  EXPECT_FALSE(a->head()->weight.equal(c->head()->weight));
+}
+
+TEST(ClassifierNetworkTest, StateHoldsTheLiveTensors) {
+  const ClassifierNetwork network(make_backbone({.name = "resnet-small"}), 5, 0);
+  torch::NoGradGuard no_grad;
+  network->state().at("fc.bias").fill_(2.5);
+  network->state().at("bn1.running_mean").fill_(1.5);
+  EXPECT_TRUE(network->head()->bias.eq(2.5).all().item<bool>());
+  EXPECT_TRUE(network->backbone()->named_buffers()["bn1.running_mean"].eq(1.5).all().item<bool>());
+}
+
+TEST(ClassifierNetworkTest, PartsTogetherAreTheWhole) {
+  const ClassifierNetwork network(make_backbone({.name = "resnet-small"}), 5, 0);
+  EXPECT_EQ(network->backbone_parameters().size() + network->head_parameters().size(),
+            network->parameters().size());
+  EXPECT_EQ(network->feature_size(), 64);
+  EXPECT_EQ(network->num_classes(), 5);
+}
+
+TEST(ClassifierNetworkTest, ABackboneWithALayerNamedLikeTheHeadIsRefused) {
+  auto backbone = std::make_shared<MeanColour>();
+  backbone->register_module("fc", torch::nn::Linear(1, 1));
+  EXPECT_THROW(ClassifierNetwork(backbone, 2, 0), InputError);
+}
+
+}  // namespace
+}  // namespace proca::models

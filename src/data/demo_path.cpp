@@ -45,9 +45,7 @@ DemoPath DemoPath::rectangle(double left, double top, double right, double botto
 
 DemoPath DemoPath::ellipse(DemoPoint center, double radius_x, double radius_y) {
   DemoPath path = arc({}, 1, 0, 2 * std::numbers::pi).close();
-  path.transform([&](DemoPoint p) {
-    return DemoPoint{center.x + radius_x * p.x, center.y + radius_y * p.y};
-  });
+  path.place({.center = center, .scale_x = radius_x, .scale_y = radius_y});
   return path;
 }
 
@@ -74,6 +72,17 @@ DemoPath DemoPath::arc(DemoPoint center, double radius, double from, double to) 
   return path;
 }
 
+void DemoPath::place(const DemoPose& pose) {
+  const double cosine = std::cos(pose.angle), sine = std::sin(pose.angle);
+  for (auto& command : commands_) {
+    for (auto& point : command.points) {
+      const double x = pose.scale_x * (point.x + pose.slant * point.y);
+      const double y = pose.scale_y * point.y;
+      point = {pose.center.x + cosine * x - sine * y, pose.center.y + sine * x + cosine * y};
+    }
+  }
+}
+
 void DemoShape::solid(DemoPath path, DemoColor color) {
   parts.push_back({DemoPart::Kind::kSolid, std::move(path), color});
 }
@@ -87,14 +96,9 @@ void DemoShape::line(DemoPath path, double width, DemoColor color) {
 }
 
 void DemoShape::place(const DemoPose& pose) {
-  const double cosine = std::cos(pose.angle), sine = std::sin(pose.angle);
   for (auto& part : parts) {
+    part.path.place(pose);
     part.width *= std::sqrt(std::abs(pose.scale_x * pose.scale_y));
-    part.path.transform([&](DemoPoint p) {
-      const double x = pose.scale_x * (p.x + pose.slant * p.y), y = pose.scale_y * p.y;
-      return DemoPoint{pose.center.x + cosine * x - sine * y,
-                       pose.center.y + sine * x + cosine * y};
-    });
   }
 }
 

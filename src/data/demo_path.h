@@ -18,6 +18,15 @@ struct DemoPoint {
   double y = 0;
 };
 
+/// Where in the picture a thing stands; the default leaves it where it is.
+struct DemoPose {
+  DemoPoint center = {};
+  double scale_x = 1;  ///< negative: mirrored
+  double scale_y = 1;
+  double angle = 0;  ///< radians, clockwise
+  double slant = 0;  ///< x += slant * y, before turning
+};
+
 /// Lines and cubic curves, open or closed.
 class DemoPath {
  public:
@@ -43,13 +52,7 @@ class DemoPath {
   static DemoPath arc(DemoPoint center, double radius, double from, double to);
 
   const std::vector<Command>& commands() const { return commands_; }
-  /// Applies `map` (DemoPoint -> DemoPoint) to every point.
-  template <typename Map>
-  void transform(const Map& map) {
-    for (auto& command : commands_) {
-      for (auto& point : command.points) point = map(point);
-    }
-  }
+  void place(const DemoPose& pose);
 
  private:
   std::vector<Command> commands_;
@@ -72,15 +75,6 @@ struct DemoPart {
   DemoPath path;
   DemoColor color;
   double width = 0;  ///< of a tube or line, in the coordinates of the thing
-};
-
-/// Where in the picture a thing stands.
-struct DemoPose {
-  DemoPoint center = {};
-  double scale_x = 1;  ///< negative: mirrored
-  double scale_y = 1;
-  double angle = 0;  ///< radians, clockwise
-  double slant = 0;  ///< x += slant * y, before turning
 };
 
 struct DemoShape {

@@ -13,7 +13,8 @@ namespace proca::data {
 /// the program itself, so that adaptation can be tried in a minute and without a
 /// download.
 ///
-///   sketch   clean dark pen lines on white paper: the labelled source domain
+///   sketch   clean pen lines on white paper, about half of them with a pale
+///            wash of colour: the labelled source domain
 ///   photo    filled, shaded and coloured things in front of a cluttered
 ///            background, with varied light, blur and sensor noise: the target
 ///
@@ -34,9 +35,9 @@ struct DemoDataOptions {
   /// Width and height in pixels, 16 to 256. The things stay recognisable from 32.
   int64_t image_size = 32;
   /// Sketches per class, 1 to 9999.
-  int64_t source_per_class = 80;
+  int64_t source_per_class = 60;
   /// Photos per class, 1 to 9999.
-  int64_t target_per_class = 50;
+  int64_t target_per_class = 40;
   /// Another seed gives another data set of the same kind.
   uint64_t seed = 0;
   /// Threads that draw; 0 means one per core. The result does not depend on it.
@@ -58,8 +59,8 @@ Image draw_demo_image(DemoDomain domain, int64_t class_index, int64_t index,
 
 /// Draws the whole data set as two image folders with one folder per class,
 ///
-///     folder/sketch/boat/0001.png ... folder/sketch/umbrella/0080.png
-///     folder/photo/boat/0001.png  ... folder/photo/umbrella/0050.png
+///     folder/sketch/boat/0001.png ... folder/sketch/umbrella/0060.png
+///     folder/photo/boat/0001.png  ... folder/photo/umbrella/0040.png
 ///     folder/demo-data.txt        the options, one `name = value` per line
 ///
 /// where file n holds image number n - 1. Everything is written to a folder

@@ -53,7 +53,8 @@ CLI::Option* add_parser(CLI::App& app, const Option& option) {
   const auto flag = "--" + option.name;
   switch (option.shape) {
     case Option::Shape::kSwitch:
-      return app.add_flag_function(flag, [](int64_t) {}, description(option));
+      return app.add_flag_function(
+          flag, [](int64_t) {}, description(option));
     case Option::Shape::kValue:
       return app.add_option(flag, accept, description(option))->type_name(option.type)->expected(1);
     case Option::Shape::kList:

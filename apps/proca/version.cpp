@@ -1,7 +1,8 @@
 #include "version.h"
 
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/cuda.h>
+#include <torch/types.h>
 #include <torch/version.h>
 
 #include "proca/models/export.h"

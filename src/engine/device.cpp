@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/cuda.h>
+#include <torch/types.h>
 
 #include "proca/core/error.h"
 #include "proca/core/log.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace proca::engine {
 namespace {

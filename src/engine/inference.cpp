@@ -1,6 +1,6 @@
 #include "proca/engine/inference.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "proca/core/interrupt.h"
 #include "proca/core/progress.h"

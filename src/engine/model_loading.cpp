@@ -1,7 +1,7 @@
 #include "proca/engine/model_loading.h"
 
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "proca/core/error.h"
 #include "proca/core/log.h"

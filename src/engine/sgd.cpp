@@ -1,7 +1,7 @@
 #include "proca/engine/sgd.h"
 
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "proca/core/error.h"
 

@@ -6,7 +6,8 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/nn/functional/loss.h>
+#include <torch/types.h>
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace proca::models {
 

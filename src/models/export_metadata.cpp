@@ -58,8 +58,8 @@ ExportInfo export_info_of(const std::map<std::string, std::string>& metadata,
     try {
       nlohmann::json::parse(entry->second).get_to(field);
     } catch (const nlohmann::json::exception&) {
-      throw InputError(fmt::format("{}: metadata \"{}\" cannot be read: \"{}\"", origin, key,
-                                   entry->second));
+      throw InputError(
+          fmt::format("{}: metadata \"{}\" cannot be read: \"{}\"", origin, key, entry->second));
     }
   };
   read("class_names", info.class_names);

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "byte_reader.h"
 #include "checked_shape.h"

@@ -69,9 +69,9 @@ class BadInputTest : public ::testing::Test {
 
 // A training that would work, but for what a case adds.
 std::vector<std::string> pretrain(const std::string& source, std::vector<std::string> more = {}) {
-  std::vector<std::string> words = {"pretrain", "--source",     source, "--out",    "{}/out",
-                                    "--backbone", "resnet-small", "--image-size", "16",
-                                    "--epochs",   "1"};
+  std::vector<std::string> words = {
+      "pretrain",     "--source",     source, "--out",    "{}/out", "--backbone",
+      "resnet-small", "--image-size", "16",   "--epochs", "1"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -141,9 +141,7 @@ TEST_F(BadInputTest, UnusablePlacesAreRefused) {
       {"predict into a folder that is not there",
        {"data", "list", "{}/bars", "--out", "{}/none/list.txt"},
        "none/list.txt: cannot be written"},
-      {"demo over other files",
-       {"data", "make-demo", "--out", "{}/bars"},
-       "bars"},
+      {"demo over other files", {"data", "make-demo", "--out", "{}/bars"}, "bars"},
   };
   for (const auto& bad : cases) expect_refused(bad);
 }

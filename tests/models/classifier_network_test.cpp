@@ -1,7 +1,7 @@
 #include "proca/models/classifier_network.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "formula.h"
 #include "proca/core/error.h"

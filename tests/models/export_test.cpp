@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <torch/script.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 #include <nlohmann/json.hpp>
 
 #include "formula.h"

@@ -3,7 +3,7 @@
 #include <set>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "formula.h"
 

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "formula.h"
 #include "proca/core/error.h"

@@ -1,7 +1,7 @@
 // Pickles that no Python program writes, in the container that checks them least.
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "models/weight_bytes.h"
 

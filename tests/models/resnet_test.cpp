@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 #include <nlohmann/json.hpp>
 
 #include "formula.h"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 #include <nlohmann/json.hpp>
 
 #include "models/weight_bytes.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <torch/script.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "formula.h"
 #include "proca/core/error.h"

@@ -2,7 +2,7 @@
 // returns tensors that lie inside it. It never crashes.
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "models/weight_bytes.h"
 #include "proca/models/safetensors.h"

@@ -1,7 +1,7 @@
 #include "proca/models/weight_file.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "models/weight_bytes.h"
 #include "proca/models/safetensors.h"

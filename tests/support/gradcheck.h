@@ -3,7 +3,8 @@
 #include <functional>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/types.h>
 
 namespace proca::test {
 

@@ -4,8 +4,10 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <torch/cuda.h>
+#include <torch/nn/functional/loss.h>
+#include <torch/types.h>
 #include <nlohmann/json.hpp>
-#include <torch/torch.h>
 
 #include "commands.h"
 #include "proca/core/parallel.h"
@@ -37,8 +39,8 @@ void print(const nlohmann::ordered_json& result, bool as_json) {
   for (const auto& [name, value] : result.items()) {
     std::cout << fmt::format("{:<24} {}\n", name,
                              value.is_number_float() ? fmt::format("{:.1f}", value.get<double>())
-                                                     : value.is_string() ? value.get<std::string>()
-                                                                         : value.dump());
+                             : value.is_string()     ? value.get<std::string>()
+                                                     : value.dump());
   }
 }
 
@@ -101,8 +103,10 @@ void bench_network(const NetworkOptions& options) {
   auto network = engine::build_network(description, 0);
   network->to(device);
   const auto size = options.image_size;
-  const auto images = torch::ones({options.batch_size, size, size, 3}, device).permute({0, 3, 1, 2});
-  const auto labels = torch::zeros({options.batch_size}, torch::dtype(torch::kInt64).device(device));
+  const auto images =
+      torch::ones({options.batch_size, size, size, 3}, device).permute({0, 3, 1, 2});
+  const auto labels =
+      torch::zeros({options.batch_size}, torch::dtype(torch::kInt64).device(device));
 
   engine::Sgd optimizer({{network->parameters(), 1e-3, 5e-4}}, 0.9);
   network->train();

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"

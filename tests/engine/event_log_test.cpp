@@ -1,0 +1,51 @@
+#include "proca/engine/event_log.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "support/temporary_folder.h"
+
+namespace proca::engine {
+namespace {
+
+TEST(EventLogTest, WritesOneObjectPerLine) {
+  const test::TemporaryFolder folder;
+  EventLog log(folder / "events.jsonl", 0);
+  log.write("epoch", {{"epoch", int64_t{1}}, {"loss", 0.5}, {"note", std::string("a \"b\"\n")}});
+  const auto text = read_text_file(folder / "events.jsonl");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+  EXPECT_EQ(static_cast<int64_t>(text.size()), log.size());
+  const auto event = nlohmann::json::parse(text);
+  EXPECT_EQ(event.at("event"), "epoch");
+  EXPECT_EQ(event.at("epoch"), 1);
+  EXPECT_EQ(event.at("loss"), 0.5);
+  EXPECT_EQ(event.at("note"), "a \"b\"\n");
+  EXPECT_EQ(event.at("time").get<std::string>().size(), std::string("2026-01-01T00:00:00Z").size());
+}
+
+TEST(EventLogTest, DropsWhatCameAfterTheCheckpoint) {
+  const test::TemporaryFolder folder;
+  int64_t checkpoint = 0;
+  {
+    EventLog log(folder / "events.jsonl", 0);
+    log.write("first", {});
+    checkpoint = log.size();
+    log.write("lost", {});
+  }
+  EventLog log(folder / "events.jsonl", checkpoint);
+  log.write("second", {});
+  const auto text = read_text_file(folder / "events.jsonl");
+  EXPECT_NE(text.find("first"), std::string::npos);
+  EXPECT_EQ(text.find("lost"), std::string::npos);
+  EXPECT_NE(text.find("second"), std::string::npos);
+}
+
+TEST(EventLogTest, AnUnwritablePlaceIsAnInputError) {
+  const test::TemporaryFolder folder;
+  EXPECT_THROW(EventLog(folder / "none" / "events.jsonl", 0), InputError);
+}
+
+}  // namespace
+}  // namespace proca::engine

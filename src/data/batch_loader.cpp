@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@ namespace proca::data {
 namespace {
 
 Batches cut(const std::vector<int64_t>& order, int64_t batch_size, LastBatch last) {
+  if (batch_size < 1) throw std::invalid_argument("batches of less than one image");
   Batches batches;
   const auto count = static_cast<int64_t>(order.size());
   for (int64_t begin = 0; begin < count; begin += batch_size) {
@@ -42,8 +44,8 @@ BatchLoader::BatchLoader(const ImageStore& store, Batches batches, const Augment
       augmentation_(augmentation),
       seed_(seed),
       epoch_(epoch),
-      depth_(static_cast<size_t>(2 * threads)) {
-  for (int64_t i = 0; i < threads; ++i) {
+      depth_(static_cast<size_t>(2 * std::max<int64_t>(1, threads))) {
+  for (int64_t i = 0; i < std::max<int64_t>(1, threads); ++i) {
     threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
 }

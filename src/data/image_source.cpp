@@ -83,7 +83,8 @@ FolderContent read_folder(const fs::path& folder) {
        entry.increment(error)) {
     const auto& path = entry->path();
     if (path.filename().string().starts_with('.')) continue;
-    if (entry->is_directory()) {
+    std::error_code unreadable;  // Reading the image will say why.
+    if (entry->is_directory(unreadable)) {
       content.folders.push_back(path);
     } else if (has_image_extension(path)) {
       content.images.push_back(path);
@@ -138,8 +139,12 @@ ImageListing list_file(const fs::path& path, const OpenOptions& options) {
       throw InputError(fmt::format("{}: label {} is not below the number of classes, {}", where,
                                    sample.label, known));
     }
-    if (!fs::is_regular_file(sample.path)) {
-      throw InputError(fmt::format("{}: {} does not exist", where, sample.path));
+    std::error_code unreadable;
+    const auto type = fs::status(sample.path, unreadable).type();
+    if (type != fs::file_type::regular) {
+      throw InputError(
+          fmt::format("{}: {} {}", where, sample.path,
+                      type == fs::file_type::directory ? "is a folder" : "does not exist"));
     }
   }
   return std::move(list.listing);
@@ -196,6 +201,19 @@ void apply_labels(ImageListing& listing, const OpenOptions& options) {
   }
 }
 
+// std::filesystem's own exceptions are for programmers.
+fs::file_type type_of(const fs::path& path) {
+  std::error_code error;
+  const auto type = fs::status(path, error).type();
+  if (type == fs::file_type::not_found) {
+    throw InputError(fmt::format("{}: does not exist", path.string()));
+  }
+  if (error) {
+    throw InputError(fmt::format("{}: cannot be opened: {}", path.string(), error.message()));
+  }
+  return type;
+}
+
 ImageListing single_image(const fs::path& path) {
   ImageListing listing;
   listing.origin = path.string();
@@ -214,8 +232,8 @@ std::vector<int64_t> ImageListing::count_per_class() const {
 }
 
 std::unique_ptr<ImageSource> open_images(const fs::path& path, const OpenOptions& options) {
-  if (!fs::exists(path)) throw InputError(fmt::format("{}: does not exist", path.string()));
-  if (!fs::is_directory(path) && !has_image_extension(path) && is_packed_file(path)) {
+  const bool is_folder = type_of(path) == fs::file_type::directory;
+  if (!is_folder && !has_image_extension(path) && is_packed_file(path)) {
     auto packed = open_packed_file(path);
     auto listing = packed->listing();
     apply_labels(listing, options);
@@ -223,7 +241,7 @@ std::unique_ptr<ImageSource> open_images(const fs::path& path, const OpenOptions
     return packed;
   }
   ImageListing listing;
-  if (fs::is_directory(path)) {
+  if (is_folder) {
     listing = list_folder(path);
   } else if (has_image_extension(path)) {
     listing = single_image(path);

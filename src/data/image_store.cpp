@@ -33,17 +33,20 @@ void ImageStore::fill() {
   std::vector<std::optional<std::string>> problems(static_cast<size_t>(total));
   std::atomic<int64_t> done{0};
   std::atomic<int64_t> used{0};
+  std::atomic<bool> full{options_.cache_bytes <= 0};
   Progress progress(options_.title, total, "images");
   parallel_for(total, options_.threads, [&](int64_t i) {
     const bool skip_bad = options_.on_bad_image == OnBadImage::kSkip;
-    if (skip_bad || used < options_.cache_bytes) {
+    if (skip_bad || !full) {
       try {
-        auto image = options_.resize.apply(source_->read(i));
+        auto image = read_resized(i);
         const auto bytes = static_cast<int64_t>(image.pixels.size());
         if (used.fetch_add(bytes) + bytes <= options_.cache_bytes) {
           cache_[static_cast<size_t>(i)] = std::move(image);
         } else {
+          // Whatever comes later is as large or nearly so: decoding it now is in vain.
           used -= bytes;
+          full = true;
         }
       } catch (const InputError& error) {
         if (!skip_bad) throw;
@@ -60,7 +63,7 @@ void ImageStore::fill() {
       skipped_.push_back({source_->listing().samples[static_cast<size_t>(i)].path, *problem});
     }
   }
-  if (kept_.empty()) {
+  if (kept_.empty() && total > 0) {
     throw InputError(fmt::format("{}: not one of its {} images can be decoded; the first: {}",
                                  source_->listing().origin, total, skipped_.front().reason));
   }
@@ -74,8 +77,19 @@ ImageView ImageStore::load(int64_t index, Image& scratch) const {
   const int64_t place = kept_[static_cast<size_t>(index)];
   const auto& cached = cache_[static_cast<size_t>(place)];
   if (!cached.pixels.empty()) return cached;
-  scratch = options_.resize.apply(source_->read(place));
+  scratch = read_resized(place);
   return scratch;
+}
+
+Image ImageStore::read_resized(int64_t place) const {
+  auto image = source_->read(place);
+  try {
+    return options_.resize.apply(std::move(image));
+  } catch (const InputError& error) {
+    // Decoding names the file, resizing knows pixels only.
+    throw InputError(fmt::format(
+        "{}: {}", source_->listing().samples[static_cast<size_t>(place)].path, error.what()));
+  }
 }
 
 int64_t default_cache_bytes() {

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 // Far above any real data set; keeps a typing error from allocating gigabytes of class names.
 constexpr int64_t kMaxLabel = 10'000'000;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r";
@@ -47,6 +48,16 @@ Line split_line(std::string_view text, const std::string& where) {
   return {trim(text.substr(0, space)), label};
 }
 
+// Refuses the paths that would be read back as something else.
+void check_readable(const std::string& path, int64_t label) {
+  const bool ends_like_a_label = label == kNoLabel && split_line(path, path).label.has_value();
+  if (trim(path) != path || path.find('\n') != std::string::npos || ends_like_a_label) {
+    throw InputError(fmt::format(
+        "{}: cannot stand in a list file: rename it, without {}", path,
+        ends_like_a_label ? "the number at its end" : "line breaks and blanks at its ends"));
+  }
+}
+
 // Folder names serve as class names only if they tell the classes apart.
 std::vector<std::string> name_classes(const std::vector<Sample>& samples) {
   int64_t num_classes = 0;
@@ -62,14 +73,15 @@ std::vector<std::string> name_classes(const std::vector<Sample>& samples) {
   for (const auto& [label, folder] : folder_of_label)
     usable = usable && distinct.insert(folder).second;
 
-  std::vector<std::string> names;
-  names.reserve(static_cast<size_t>(num_classes));
+  // A label that does not occur is named by its number, which may be another one's folder.
+  std::vector<std::string> names, numbers;
   for (int64_t label = 0; label < num_classes; ++label) {
     const auto folder = folder_of_label.find(label);
-    names.push_back(usable && folder != folder_of_label.end() ? folder->second
-                                                              : std::to_string(label));
+    numbers.push_back(std::to_string(label));
+    names.push_back(folder != folder_of_label.end() ? folder->second : numbers.back());
+    usable = usable && (folder != folder_of_label.end() || distinct.count(numbers.back()) == 0);
   }
-  return names;
+  return usable ? names : numbers;
 }
 
 }  // namespace
@@ -78,6 +90,7 @@ ListFile parse_list_file(std::string_view text, const std::string& origin, const
   ListFile list;
   list.listing.origin = origin;
   auto& samples = list.listing.samples;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   bool labelled = false;
   int64_t number = 0;
   while (!text.empty()) {
@@ -111,9 +124,10 @@ std::string format_list_file(const ImageListing& listing, const fs::path& root) 
   for (const auto& sample : listing.samples) {
     const auto relative = fs::path(sample.path).lexically_relative(root);
     const bool below = !relative.empty() && *relative.begin() != "..";
-    text += below ? relative.string() : sample.path;
-    if (sample.label != kNoLabel) text += fmt::format(" {}", sample.label);
-    text += '\n';
+    auto line = below ? relative.string() : sample.path;
+    check_readable(line, sample.label);
+    if (sample.label != kNoLabel) line += fmt::format(" {}", sample.label);
+    text += line + '\n';
   }
   return text;
 }

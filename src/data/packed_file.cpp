@@ -1,7 +1,9 @@
 #include "proca/data/packed_file.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 
@@ -117,12 +119,19 @@ class PackedReader final : public PackedImages {
 
   void read_header() {
     std::memcpy(&header_, part(0, sizeof header_, "header").data(), sizeof header_);
+    if (header_.magic != kMagic) {
+      throw InputError(fmt::format("{}: is not a packed file", file_.path().string()));
+    }
     if (header_.version != kVersion) {
       throw InputError(fmt::format("{}: packed file of version {}; this program reads version {}",
                                    file_.path().string(), header_.version, kVersion));
     }
     if (crc32(raw_bytes(header_).first(offsetof(Header, header_crc))) != header_.header_crc) {
       fail("the header's checksum does not match");
+    }
+    const auto gap = part(0, kDataOffset, "header").subspan(sizeof header_);
+    if (std::any_of(gap.begin(), gap.end(), [](uint8_t byte) { return byte != 0; })) {
+      fail("the bytes between header and images are not zero");
     }
   }
 
@@ -140,8 +149,11 @@ class PackedReader final : public PackedImages {
       if (entry.encoding > static_cast<uint32_t>(PackedEncoding::kEncoded)) {
         fail(fmt::format("unknown encoding {}", entry.encoding));
       }
-      if (pixels && (entry.width == 0 || entry.height == 0 ||
-                     uint64_t{entry.width} * entry.height * 3 != entry.size)) {
+      // With sides within the limit the product cannot overflow.
+      const auto longest = static_cast<uint32_t>(DecodeLimits{}.max_side);
+      if (pixels &&
+          (entry.width == 0 || entry.height == 0 || entry.width > longest ||
+           entry.height > longest || uint64_t{entry.width} * entry.height * 3 != entry.size)) {
         fail(fmt::format("{} bytes for {} x {} pixels", entry.size, entry.width, entry.height));
       }
     }
@@ -153,14 +165,15 @@ class PackedReader final : public PackedImages {
     try {
       const auto text = nlohmann::json::parse(bytes.begin(), bytes.end());
       listing_.class_names = text.at("class_names").get<std::vector<std::string>>();
-      listing_.label_meaning = text.at("label_meaning").get<std::string>() == "number"
-                                   ? LabelMeaning::kNumber
-                                   : LabelMeaning::kName;
+      const auto meaning = text.at("label_meaning").get<std::string>();
+      if (meaning != "name" && meaning != "number") fail("unknown label meaning " + meaning);
+      listing_.label_meaning = meaning == "number" ? LabelMeaning::kNumber : LabelMeaning::kName;
       const auto paths = text.at("paths").get<std::vector<std::string>>();
       if (paths.size() != entries_.size()) fail("the number of paths is not that of the images");
       for (size_t i = 0; i < paths.size(); ++i) {
         const int64_t label = entries_[i].label;
-        if (label < kNoLabel || label >= listing_.num_classes()) {
+        if (listing_.labelled() ? label < 0 || label >= listing_.num_classes()
+                                : label != kNoLabel) {
           fail(fmt::format("label {} of image {} is out of range", label, i));
         }
         listing_.samples.push_back({paths[i], label});

@@ -25,7 +25,8 @@ struct Augmentation {
   double flip_probability = 0;
 
   /// Writes image_size x image_size RGB pixels to `destination`. Throws
-  /// `InputError` when the image is smaller than the crop.
+  /// `InputError` when the image is smaller than the crop (`kRandomResized`
+  /// enlarges it instead).
   void apply(ImageView image, RandomStream& random, std::span<uint8_t> destination) const;
 };
 

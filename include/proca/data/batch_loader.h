@@ -21,7 +21,8 @@ using Batches = std::vector<std::vector<int64_t>>;
 /// What happens to the images that do not fill a batch.
 enum class LastBatch { kKeep, kDrop };
 
-/// The numbers 0 .. count-1 cut into batches, in order.
+/// The numbers 0 .. count-1 cut into batches, in order; the last may be smaller.
+/// Here and below a batch size below 1 is `std::invalid_argument`.
 Batches ordered_batches(int64_t count, int64_t batch_size);
 
 /// The numbers 0 .. count-1, shuffled and cut into batches: a pure function of
@@ -50,13 +51,14 @@ struct PixelBatch {
 /// ```
 class BatchLoader {
  public:
-  /// The store must outlive the loader.
+  /// The store must outlive the loader. Less than one thread counts as one.
   BatchLoader(const ImageStore& store, Batches batches, const Augmentation& augmentation,
               uint64_t seed, int64_t epoch, int64_t threads);
   /// Stops the threads; batches not asked for are dropped.
   ~BatchLoader();
 
-  /// The next batch, or nothing after the last. Throws what preparing it threw.
+  /// The next batch, or nothing after the last. Throws what preparing it threw:
+  /// an `InputError` names the image.
   std::optional<PixelBatch> next();
 
  private:

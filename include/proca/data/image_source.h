@@ -68,11 +68,11 @@ struct OpenOptions {
   Labels labels = Labels::kOptional;
   /// Folder that the paths of a list file are relative to; empty for the
   /// folder of the list file itself.
-  std::filesystem::path root{};
+  std::filesystem::path root = {};
   /// The classes a model knows; empty if any will do. Class folders are matched
   /// to them by name, since a folder that holds only some of the classes would
   /// otherwise be numbered wrongly; labels of a list file are matched by number.
-  std::vector<std::string> known_classes{};
+  std::vector<std::string> known_classes = {};
 };
 
 /// Opens images wherever the program takes a `PATH`:
@@ -91,9 +91,9 @@ struct OpenOptions {
 ///
 /// In a list file the last word of a line is the label if it is a whole number
 /// and something stands before it; the path may contain spaces. Either every
-/// line has a label or none. A label's name is the folder its images lie in
-/// if that is the same for all of them and for no other label, otherwise the
-/// number itself.
+/// line has a label or none. Labels are named after the folders their images
+/// lie in if that gives every label one name of its own; otherwise all are
+/// named by their numbers, as are labels that do not occur.
 ///
 /// Throws `InputError` (with `file:line` for list files) when the path is
 /// missing, holds no image, mixes images and folders, names a missing file,

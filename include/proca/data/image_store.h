@@ -21,14 +21,14 @@ struct ResizeOptions {
   Image apply(Image image) const;
 };
 
-/// What to do with an image that cannot be decoded.
+/// What to do with an image that cannot be decoded or resized.
 enum class OnBadImage {
-  kFail,  ///< throw, naming the file
+  kFail,  ///< throw `InputError` naming the file, at construction or at its first use
   kSkip,  ///< leave it out, and remember which and why
 };
 
 struct StoreOptions {
-  ResizeOptions resize;
+  ResizeOptions resize = {};
   int64_t cache_bytes = 0;  ///< how many bytes of pixels to keep in memory
   OnBadImage on_bad_image = OnBadImage::kFail;
   int64_t threads = 1;
@@ -46,7 +46,8 @@ struct SkippedImage {
 /// depend on the budget.
 ///
 /// With `OnBadImage::kSkip` every image is decoded once at construction, so that
-/// `size()` counts the good ones and indexes never shift afterwards.
+/// `size()` counts the good ones and indexes never shift afterwards. Throws
+/// `InputError` when none is good.
 class ImageStore {
  public:
   ImageStore(std::shared_ptr<const ImageSource> source, const StoreOptions& options);
@@ -64,6 +65,7 @@ class ImageStore {
 
  private:
   void fill();
+  Image read_resized(int64_t place) const;  // by index in the source
 
   std::shared_ptr<const ImageSource> source_;
   StoreOptions options_;

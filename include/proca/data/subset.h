@@ -21,7 +21,8 @@ struct Split {
 
 /// Keeps back `fraction` of every class, chosen at random by `seed`: the count
 /// per class is rounded to the nearest whole number, but at least one image
-/// stays for training. Both parts are in the order of the listing.
+/// stays for training. Both parts are in the order of the listing, which must
+/// be labelled.
 Split stratified_split(const ImageListing& listing, double fraction, uint64_t seed);
 
 }  // namespace proca::data

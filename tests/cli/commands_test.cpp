@@ -38,9 +38,19 @@ class CommandsTest : public ::testing::Test {
   static std::string path(const std::string& name) { return (*shared_ / name).string(); }
   static std::vector<std::string> pretrain(const std::string& out,
                                            const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {
-        "pretrain",     "--source",     path("bars"), "--out",    path(out), "--backbone",
-        "resnet-small", "--image-size", "16",         "--epochs", "6"};
+    std::vector<std::string> words = {"pretrain",
+                                      "--source",
+                                      path("bars"),
+                                      "--out",
+                                      path(out),
+                                      "--backbone",
+                                      "resnet-small",
+                                      "--image-size",
+                                      "16",
+                                      "--epochs",
+                                      "8",
+                                      "--batch-size",
+                                      "8"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -66,7 +76,7 @@ TEST_F(CommandsTest, PretrainLearnsAndSaysSo) {
     EXPECT_EQ(event.at("epoch"), ++epochs);
     EXPECT_TRUE(event.at("loss").is_number());
   }
-  EXPECT_EQ(epochs, 6);
+  EXPECT_EQ(epochs, 8);
 }
 
 TEST_F(CommandsTest, TheSameTrainingAgainIsDoneAtOnceAndOtherOptionsAreRefused) {
@@ -216,7 +226,7 @@ TEST_F(CommandsTest, InspectShowsTheModel) {
   const auto json =
       nlohmann::json::parse(run_well({"inspect", "--state", path("state"), "--json"}).out);
   EXPECT_EQ(json.at("phase"), "ready");
-  EXPECT_EQ(json.at("epochs"), 6);
+  EXPECT_EQ(json.at("epochs"), 8);
   EXPECT_EQ(json.at("class_names"), (std::vector<std::string>{"frame", "level", "upright"}));
 }
 

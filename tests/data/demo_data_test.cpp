@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <numeric>
 
 #include <gtest/gtest.h>
 
@@ -33,11 +32,6 @@ class DemoDataTest : public testing::Test {
 };
 
 uint32_t checksum(const Image& image) { return crc32(image.pixels); }
-
-double mean_level(const Image& image) {
-  return std::accumulate(image.pixels.begin(), image.pixels.end(), 0.0) /
-         static_cast<double>(image.pixels.size());
-}
 
 /// Path below the folder -> content.
 std::map<std::string, std::string> content_of(const fs::path& folder) {

@@ -65,7 +65,8 @@ CLI::Option* add_parser(CLI::App& app, const Option& option) {
     case Option::Shape::kPositional:
       return app.add_option(option.name, accept, description(option))
           ->type_name(option.type)
-          ->expected(1, 1 << 20);
+          ->expected(1, 1 << 20)
+          ->allow_extra_args(true);
   }
   return nullptr;
 }

@@ -1,5 +1,6 @@
 // The commands as a user strings them together, on real files.
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -161,6 +162,13 @@ TEST_F(CommandsTest, PredictWritesJsonWithTheTopClasses) {
   EXPECT_GT(first.at("confidence"), 0.5);
   ASSERT_EQ(first.at("top").size(), 2u);
   EXPECT_EQ(first.at("top").at(0).at("class"), "frame");
+}
+
+TEST_F(CommandsTest, PredictTakesSeveralPaths) {
+  const auto result = run_well({"predict", path("bars") + "/frame", path("bars") + "/level/3.png",
+                                "--state", path("state"), "--quiet"});
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 1 + 40 + 1) << result.out;
+  EXPECT_NE(result.out.find("/level/3.png,1,level,"), std::string::npos) << result.out;
 }
 
 TEST_F(CommandsTest, PredictWritesCsvThatQuotesOddPaths) {

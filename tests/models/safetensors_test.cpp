@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <torch/types.h>
 #include <nlohmann/json.hpp>
@@ -179,7 +180,7 @@ std::string entry(const std::string& name, const std::string& dtype, const std::
          offsets + "}";
 }
 std::string one(const std::string& dtype, const std::string& shape, const std::string& offsets) {
-  return "{" + entry("x", dtype, shape, offsets) + "}";
+  return fmt::format("{{{}}}", entry("x", dtype, shape, offsets));
 }
 
 std::vector<HeaderCase> header_cases() {

@@ -33,8 +33,11 @@ build: ## build the program and the library
 demo: build ## draw a small data set, adapt a model to it, write out/demo/report.html
 	$(program) demo --out out/demo
 
-bench: build ## measure decoding, loading and training on this machine
-	$(program) bench
+bench: build ## measure decoding, training and prediction on this machine
+	@test -d out/bench || $(program) data make-demo --out out/bench
+	$(program) bench decode out/bench/photo --image-size 32
+	$(program) bench network --backbone resnet-small --image-size 32
+	$(program) bench network --backbone resnet50
 
 test: ## build and run every test
 	@tools/dependencies.sh test

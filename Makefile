@@ -30,7 +30,7 @@ build: ## build the program and the library
 	@tools/configure.sh $(PRESET)
 	@cmake --build $(folder) --target proca_program
 
-demo: build ## draw a small data set, adapt a model to it, write out/demo/report.html
+demo: build ## draw a small data set, train on sketches, show what photos do to the model
 	$(program) demo --out out/demo
 
 bench: build ## measure decoding, training and prediction on this machine

@@ -197,6 +197,8 @@ done
 if [ ${#packages[@]} -gt 0 ]; then
   "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y --no-install-recommends "${packages[@]}" || true
+    # What CMake found missing may be there now: let it look again.
+    rm -f build/*/build.ninja
 fi
 
 hash -r

@@ -18,7 +18,8 @@ struct Command {
 };
 
 /// Parses the command line (and the file of `--config`), runs the command and
-/// returns the exit code: 0 done, 1 failed, 2 bad usage or bad input.
+/// returns the exit code: 0 done, 1 failed, 2 bad usage or bad input, 130 stopped
+/// by Ctrl-C.
 int run_command_line(int argc, char** argv, const std::vector<Command>& commands);
 
 }  // namespace proca::app

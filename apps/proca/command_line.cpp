@@ -8,8 +8,10 @@
 #include "command.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/interrupt.h"
 #include "proca/core/log.h"
 #include "proca/core/nearest_word.h"
+#include "toml_strings.h"
 #include "version.h"
 
 namespace proca::app {
@@ -138,7 +140,7 @@ int64_t line_of_key(const std::string& text, const std::string& key) {
 void apply_config_file(ParsedCommand& parsed) {
   const auto& path = parsed.common.config;
   const auto text = read_text_file(path);
-  std::istringstream stream(text);
+  std::istringstream stream(guard_strings(text));
   std::vector<CLI::ConfigItem> items;
   try {
     items = CLI::ConfigTOML().from_config(stream);
@@ -166,7 +168,9 @@ void apply_config_file(ParsedCommand& parsed) {
     }
     if (entry->second->count() > 0) continue;  // The flag wins.
     try {
-      entry->first->assign(item.inputs);
+      std::vector<std::string> values;
+      for (const auto& input : item.inputs) values.push_back(unguard(input));
+      entry->first->assign(values);
     } catch (const InvalidOption& error) {
       throw InvalidOption(fmt::format("{}: {}", where, error.what()));
     }
@@ -238,7 +242,7 @@ std::string unknown_command(const CLI::App& app, const std::string& word) {
 
 int parse_and_execute(int argc, char** argv, const std::vector<Command>& commands) {
   CLI::App root("Keeps an image classifier working while its world changes.", "proca");
-  root.set_version_flag("--version", version_text());
+  root.set_version_flag("--version", [] { return version_text(); });
   root.require_subcommand(1);
   std::vector<std::unique_ptr<ParsedCommand>> parsed;
   for (const auto& command : commands) {
@@ -274,7 +278,12 @@ int parse_and_execute(int argc, char** argv, const std::vector<Command>& command
 
 int run_command_line(int argc, char** argv, const std::vector<Command>& commands) {
   try {
-    return parse_and_execute(argc, argv, commands);
+    const int code = parse_and_execute(argc, argv, commands);
+    if (!std::cout.flush()) throw Error("standard output: writing failed");
+    return code;
+  } catch (const Interrupted& error) {
+    log_error(error.what());
+    return 130;
   } catch (const InputError& error) {
     log_error(error.what());
     return 2;

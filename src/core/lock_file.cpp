@@ -8,16 +8,39 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proca/core/error.h"
 
 namespace proca {
 
-LockFile::LockFile(const std::filesystem::path& path) {
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) {
+namespace {
+
+int open_lock(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor < 0) {
     throw InputError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
+  }
+  return descriptor;
+}
+
+// Whether the open file is still the one of that name: its owner may have
+// deleted it between our opening and our locking it.
+bool is_current(int descriptor, const std::filesystem::path& path) {
+  struct stat mine {
+  }, named{};
+  return ::fstat(descriptor, &mine) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
+}
+
+}  // namespace
+
+LockFile::LockFile(const std::filesystem::path& path) {
+  descriptor_ = open_lock(path);
+  while (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 && !is_current(descriptor_, path)) {
+    ::close(descriptor_);
+    descriptor_ = open_lock(path);
   }
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     std::array<char, 32> owner{};

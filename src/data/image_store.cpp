@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "proca/core/error.h"
+#include "proca/core/interrupt.h"
 #include "proca/core/parallel.h"
 #include "proca/core/progress.h"
 #include "proca/data/resize.h"
@@ -36,6 +37,7 @@ void ImageStore::fill() {
   std::atomic<bool> full{options_.cache_bytes <= 0};
   Progress progress(options_.title, total, "images");
   parallel_for(total, options_.threads, [&](int64_t i) {
+    throw_if_interrupted("stopped while decoding");
     const bool skip_bad = options_.on_bad_image == OnBadImage::kSkip;
     if (skip_bad || !full) {
       try {

@@ -12,6 +12,7 @@
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/interrupt.h"
 #include "proca/core/parallel.h"
 #include "proca/core/progress.h"
 #include "proca/data/decode.h"
@@ -246,6 +247,7 @@ void write_packed_file(const fs::path& path, const ImageSource& source,
   for (int64_t begin = 0; begin < total; begin += kImagesPerRound) {
     std::vector<PackedImage> round(static_cast<size_t>(std::min(kImagesPerRound, total - begin)));
     parallel_for(static_cast<int64_t>(round.size()), options.threads, [&](int64_t i) {
+      throw_if_interrupted("stopped while packing; nothing was written");
       round[static_cast<size_t>(i)] = pack_image(source, begin + i, options);
     });
     for (auto& image : round) {

@@ -8,6 +8,7 @@
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/interrupt.h"
 #include "proca/core/parallel.h"
 #include "proca/core/progress.h"
 
@@ -45,6 +46,7 @@ VerifyReport verify_images(const ImageSource& source, int64_t threads) {
   std::atomic<int64_t> done{0};
   Progress progress("verifying", report.num_images, "images");
   parallel_for(report.num_images, threads, [&](int64_t i) {
+    throw_if_interrupted("stopped while verifying");
     auto& finding = findings[static_cast<size_t>(i)];
     try {
       const auto image = source.read(i);

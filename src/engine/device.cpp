@@ -26,7 +26,7 @@ double thread_cpu_s() {
 // matrix is small enough for one thread, and the thread's own time is counted,
 // so that a busy machine does not look like a slow BLAS.
 void warn_about_slow_blas() {
-  constexpr int64_t kSize = 96;
+  constexpr int64_t kSize = 64;
   constexpr double kSlowFlops = 8e9;
   const auto matrix = torch::ones({kSize, kSize});
   double best_s = 1e9;

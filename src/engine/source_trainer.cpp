@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <torch/nn/functional/loss.h>
 #include <torch/types.h>
+#include <nlohmann/json.hpp>
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -67,6 +68,27 @@ std::string digest(const std::string& text) { return fmt::format("{:08x}", crc32
                                state.folder().string()));
 }
 
+// One line that changes when the images do: a training must not go on with others.
+std::string describe_images(const data::ImageListing& listing) {
+  uint32_t crc = 0;
+  for (const auto& name : listing.class_names) crc = crc32(bytes_of(name + "\n"), crc);
+  for (const auto& sample : listing.samples) {
+    const auto name = fs::path(sample.path).filename().string();
+    crc = crc32(bytes_of(fmt::format("{} {}\n", name, sample.label)), crc);
+  }
+  return fmt::format("# images: {} in {} classes, names {:08x}\n", listing.size(),
+                     listing.num_classes(), crc);
+}
+
+// The manifest is JSON, which is UTF-8.
+void check_text(const std::string& text) {
+  try {
+    static_cast<void>(nlohmann::json(text).dump());
+  } catch (const nlohmann::json::exception&) {
+    throw InputError(fmt::format("\"{}\": the name is not UTF-8; rename it", text));
+  }
+}
+
 void check_classes(const data::ImageListing& listing) {
   if (listing.num_classes() < 2) {
     throw InputError(fmt::format("{}: has only one class, \"{}\"; a classifier needs two or more",
@@ -85,24 +107,19 @@ class SourceTrainer {
   SourceTrainer(const SourceTrainingOptions& options, const fs::path& out)
       : options_(options),
         recipe_(options.resolved_recipe()),
-        config_(deciding_options(options)),
         device_(prepare_compute(options.compute)),
         out_(out) {}
 
   SourceTrainingResult run() {
     // Everything about the input is checked before anything is written.
     open_source();
-    if (StateDirectory::exists(out_)) {
-      const StateDirectory state(out_);
-      if (state.manifest().config_digest != digest(config_)) refuse_other_options(state, config_);
-      if (state.manifest().phase == Phase::kReady) {
-        log_info(fmt::format("{}: is trained already, {} epochs", out_.string(),
-                             state.manifest().epoch));
-        return {state.manifest().epoch, std::nullopt};
-      }
-    }
+    config_ = deciding_options(options_) + describe_images(source_->listing());
+    manifest_.config_digest = digest(config_);
+    if (is_trained()) return {recipe_.epochs, std::nullopt};
     build();
     StateWriter writer(out_);
+    // Once more: until the lock was ours, another process may have gone on with it.
+    if (is_trained()) return {recipe_.epochs, std::nullopt};
     if (StateDirectory::exists(out_)) resume(StateDirectory(out_));
     load_images();
     save_fixed_files(writer);
@@ -119,10 +136,23 @@ class SourceTrainer {
   }
 
  private:
+  // Whether the state holds this very training, finished. Another training is refused.
+  bool is_trained() const {
+    if (!StateDirectory::exists(out_)) return false;
+    const StateDirectory state(out_);
+    if (state.manifest().config_digest != digest(config_)) refuse_other_options(state, config_);
+    if (state.manifest().phase != Phase::kReady) return false;
+    log_info(
+        fmt::format("{}: is trained already, {} epochs", out_.string(), state.manifest().epoch));
+    return true;
+  }
+
   void open_source() {
     source_ = data::open_images(fs::path(options_.source),
                                 {.labels = data::Labels::kRequired, .root = options_.load.root});
     check_classes(source_->listing());
+    check_text(options_.source);
+    for (const auto& name : source_->listing().class_names) check_text(name);
     manifest_.source = fs::absolute(options_.source).lexically_normal().string();
     if (!options_.load.root.empty()) {
       manifest_.source_root = fs::absolute(options_.load.root).lexically_normal().string();
@@ -158,7 +188,6 @@ class SourceTrainer {
             {network_->backbone_parameters(), recipe_.lr, options_.weight_decay},
             {network_->head_parameters(), recipe_.head_lr, options_.weight_decay}},
         options_.momentum);
-    manifest_.config_digest = digest(config_);
   }
 
   void resume(const StateDirectory& state) {
@@ -180,10 +209,16 @@ class SourceTrainer {
       throw InputError(
           fmt::format("{}: {} image is too few to train on", options_.source, training_->size()));
     }
-    if (split.holdout.empty()) return;
-    holdout_.emplace(options_.load.make_store(data::subset(source_, split.holdout),
-                                              manifest_.model.preprocessing.resolved_resize(),
-                                              threads));
+    if (split.holdout.empty()) {
+      if (options_.holdout > 0) {
+        log_warning("--holdout: the classes have too few images; none is kept back");
+      }
+      return;
+    }
+    auto load = options_.load;  // What the training images left of the memory.
+    load.cache_ram = std::max<int64_t>(0, load.cache_ram - training_->cached_bytes());
+    holdout_.emplace(load.make_store(data::subset(source_, split.holdout),
+                                     manifest_.model.preprocessing.resolved_resize(), threads));
   }
 
   void save_fixed_files(StateWriter& writer) {
@@ -250,9 +285,9 @@ class SourceTrainer {
     const double loss = loss_sum.item<double>() / static_cast<double>(done);
     if (!std::isfinite(loss)) {
       throw Error(fmt::format(
-          "the loss is no longer a number in epoch {}; {} keeps the model of epoch {}; a lower "
-          "--lr may help",
-          epoch + 1, out_.string(), epoch));
+          "the loss is no longer a number in epoch {}; start again with a lower --lr and another "
+          "--out",
+          epoch + 1));
     }
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,6 +1,7 @@
 #include "proca/engine/state_directory.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,12 +21,44 @@ constexpr const char* kManifestFile = "state.json";
 
 fs::path next_of(const fs::path& path) { return path.string() + ".next"; }
 
+// The overloads that throw speak of "filesystem error", not of the user's folder.
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// Left by a writer that was killed: a file of ours, staged or half-written.
+bool is_leftover(const std::string& name) {
+  return name.ends_with(".next") || name.find(".tmp-") != std::string::npos;
+}
+
+bool is_ours(std::string name) {
+  static const std::set<std::string> names = {kManifestFile,           "lock",
+                                              "events.jsonl",          "config.toml",
+                                              "model.safetensors",     "source.safetensors",
+                                              "optimizer.safetensors", "backbone.pt"};
+  name = name.substr(0, name.find(".tmp-"));
+  if (name.ends_with(".next")) name.resize(name.size() - 5);
+  return names.contains(name);
+}
+
+// A folder with anything else in it is somebody's: better refused than tidied up.
+void refuse_foreign_files(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const auto name = entry.path().filename().string();
+    if (is_ours(name)) continue;
+    throw InputError(fmt::format("{}: holds {}, which is no part of a state; use a new folder",
+                                 folder.string(), name));
+  }
+}
+
 }  // namespace
 
-bool StateDirectory::exists(const fs::path& folder) { return fs::exists(folder / kManifestFile); }
+bool StateDirectory::exists(const fs::path& folder) { return is_there(folder / kManifestFile); }
 
 StateDirectory::StateDirectory(fs::path folder) : folder_(std::move(folder)) {
-  if (!fs::is_directory(folder_)) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder_, ignored)) {
     throw InputError(fmt::format("{}: no such state directory", folder_.string()));
   }
   if (!exists(folder_)) {
@@ -70,7 +103,7 @@ void StateDirectory::map_files() {
     const auto path = folder_ / name;
     // A writer that was killed between its two kinds of rename leaves the new content in .next.
     for (const auto& candidate : {path, next_of(path)}) {
-      if (!fs::exists(candidate)) continue;
+      if (!is_there(candidate)) continue;
       MappedFile file(candidate);
       if (static_cast<int64_t>(file.bytes().size()) != record.size ||
           crc32(file.bytes()) != record.crc) {
@@ -105,8 +138,9 @@ std::string StateDirectory::read_text(const std::string& file) const {
 }
 
 StateWriter::StateWriter(fs::path folder) : folder_(std::move(folder)) {
-  created_ = !fs::exists(folder_);
+  created_ = !is_there(folder_);
   create_writable_folder(folder_);
+  if (!StateDirectory::exists(folder_)) refuse_foreign_files(folder_);
   lock_ = std::make_unique<LockFile>(folder_ / "lock");
   recover();
 }
@@ -130,9 +164,7 @@ void StateWriter::recover() {
   // Whatever else a killed writer left belongs to a checkpoint that never was.
   for (const auto& entry : fs::directory_iterator(folder_)) {
     const auto name = entry.path().filename().string();
-    if (name.ends_with(".next") || name.find(".tmp-") != std::string::npos) {
-      fs::remove(entry.path());
-    }
+    if (is_leftover(name) && is_ours(name)) fs::remove(entry.path());
   }
 }
 

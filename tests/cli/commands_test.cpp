@@ -249,6 +249,50 @@ TEST_F(CommandsTest, PrintedConfigurationReadBackGivesTheSame) {
   EXPECT_FALSE(fs::exists(path("x")));
 }
 
+TEST_F(CommandsTest, ConfigurationFilesKeepOddCharactersInStrings) {
+  const std::string odd = "a#b, \"c\" [d] = \\e 'f'; g";
+  const auto printed = run_well({"pretrain", "--source", odd, "--out", "x y", "--print-config"});
+  write_file(path("odd.toml"), printed.out + "# a \"comment\n");
+  const auto again = run_well({"pretrain", "--config", path("odd.toml"), "--print-config"});
+  EXPECT_EQ(printed.out, again.out);
+  write_file(path("literal.toml"), "source = 'a#b\\n'  # literal\n");
+  const auto literal = run_well({"pretrain", "--config", path("literal.toml"), "--print-config"});
+  EXPECT_NE(literal.out.find("source = \"a#b\\\\n\"\n"), std::string::npos) << literal.out;
+}
+
+TEST_F(CommandsTest, PretrainRefusesAFolderWithOtherFilesAndLeavesThemAlone) {
+  fs::create_directories(path("mine"));
+  write_file(path("mine") + "/notes.next", "precious");
+  write_file(path("mine") + "/events.jsonl", "precious");
+  const auto result = run_proca(pretrain("mine"));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("holds notes.next"), std::string::npos) << result.err;
+  EXPECT_EQ(read_text_file(path("mine") + "/notes.next"), "precious");
+  EXPECT_EQ(read_text_file(path("mine") + "/events.jsonl"), "precious");
+}
+
+TEST_F(CommandsTest, TrainingDoesNotGoOnWithOtherImages) {
+  const auto words = [&](const std::string& source) {
+    return std::vector<std::string>{
+        "pretrain",   "--source",     path(source),   "--out", path("other"),
+        "--backbone", "resnet-small", "--image-size", "16",    "--epochs",
+        "1"};
+  };
+  test::write_bars(*shared_ / "changing", 8);
+  run_well(words("changing"));
+  fs::remove(path("changing") + "/level/0.png");
+  const auto result = run_proca(words("changing"));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("24 in 3 classes"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("23 in 3 classes"), std::string::npos) << result.err;
+}
+
+TEST_F(CommandsTest, AFullDiskBehindStandardOutputIsAnError) {
+  const int status =
+      std::system((std::string(PROCA_PROGRAM) + " methods > /dev/full 2>&1").c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+
 TEST_F(CommandsTest, HelpNamesDefaultsAndRanges) {
   const auto help = run_well({"pretrain", "--help"});
   EXPECT_NE(help.out.find("--epochs"), std::string::npos);

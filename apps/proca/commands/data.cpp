@@ -95,7 +95,9 @@ Command data_verify_command() {
           const auto source = options->open();
           const auto report = data::verify_images(*source, options->threads);
           if (options->json) {
-            std::cout << to_json(report, source->listing()).dump(2) << '\n';
+            std::cout << to_json(report, source->listing())
+                             .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+                      << '\n';
           } else {
             print(report, source->listing());
           }
@@ -169,23 +171,22 @@ Command data_make_demo_command() {
     data::DemoDataOptions demo;
     int64_t seed = 0;
   };
-  return {"data make-demo", "draw the demo data set: sketches and photos", [](OptionSet& set) {
-            const auto options = std::make_shared<Options>();
-            set.bind("out", options->out, "folder to create", "DIR");
-            set.require();
-            set.bind("image-size", options->demo.image_size, "pixels, square", 32, 64);
-            set.bind("source-per-class", options->demo.source_per_class, "sketches per class", 1,
-                     100000);
-            set.bind("target-per-class", options->demo.target_per_class, "photos per class", 1,
-                     100000);
-            set.bind("seed", options->seed, "of every random choice", 0);
-            return [options] {
-              options->demo.seed = static_cast<uint64_t>(options->seed);
-              data::write_demo_data(options->out, options->demo);
-              std::cout << fmt::format("{0}/sketch, {0}/photo: {1} classes\n", options->out,
-                                       data::demo_class_names().size());
-            };
-          }};
+  return {
+      "data make-demo", "draw the demo data set: sketches and photos", [](OptionSet& set) {
+        const auto options = std::make_shared<Options>();
+        set.bind("out", options->out, "folder to create", "DIR");
+        set.require();
+        set.bind("image-size", options->demo.image_size, "pixels, square", 32, 64);
+        set.bind("source-per-class", options->demo.source_per_class, "sketches per class", 1, 9999);
+        set.bind("target-per-class", options->demo.target_per_class, "photos per class", 1, 9999);
+        set.bind("seed", options->seed, "of every random choice", 0);
+        return [options] {
+          options->demo.seed = static_cast<uint64_t>(options->seed);
+          data::write_demo_data(options->out, options->demo);
+          std::cout << fmt::format("{0}/sketch, {0}/photo: {1} classes\n", options->out,
+                                   data::demo_class_names().size());
+        };
+      }};
 }
 
 }  // namespace proca::app

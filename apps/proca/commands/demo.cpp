@@ -45,7 +45,8 @@ double accuracy_on(const fs::path& images, const engine::LoadedModel& model, con
 void run(const Options& options) {
   const fs::path out = options.out;
   const auto images = out / "images";
-  if (!fs::exists(images)) {
+  std::error_code ignored;  // A place that cannot be looked at cannot be written to either.
+  if (!fs::exists(images, ignored)) {
     data::write_demo_data(images, {.seed = static_cast<uint64_t>(options.seed)});
   }
   engine::train_source(training_options(options, images / "sketch"), out / "source");

@@ -40,7 +40,7 @@ void print_json(const protocol::AccuracyReport& report, const std::vector<std::s
                                {"correct", entry.num_correct},
                                {"accuracy_percent", entry.accuracy() * 100}});
   }
-  std::cout << json.dump(2) << '\n';
+  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
 void run(const Options& options) {

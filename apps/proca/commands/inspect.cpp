@@ -38,7 +38,7 @@ void run(const Options& options) {
                                 {"image_size", model.preprocessing.image_size},
                                 {"class_names", model.class_names},
                                 {"source", manifest.source}};
-    std::cout << json.dump(2) << '\n';
+    std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
     return;
   }
   std::cout << fmt::format("state       {}\n", options.state);

@@ -94,6 +94,7 @@ class StateDirectory {
 class StateWriter {
  public:
   /// Creates the folder if needed and finishes or drops what a killed writer left.
+  /// A folder that holds other files and no state is refused.
   explicit StateWriter(std::filesystem::path folder);
   /// Leaves nothing behind if there never was a commit.
   ~StateWriter();

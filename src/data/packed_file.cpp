@@ -137,6 +137,7 @@ class PackedReader final : public PackedImages {
   }
 
   void read_index() {
+    if (header_.num_images == 0) fail("it holds no image");
     if (header_.num_images > file_.bytes().size() / sizeof(IndexEntry)) {
       fail(fmt::format("{} images do not fit into the file", header_.num_images));
     }
@@ -183,7 +184,6 @@ class PackedReader final : public PackedImages {
       fail(error.what());
     }
     listing_.origin = file_.path().string();
-    if (listing_.samples.empty()) fail("it holds no image");
   }
 
   MappedFile file_;

@@ -1,29 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include <png.h>
-
 #include "proca/core/random.h"
 #include "proca/data/image.h"
+#include "support/test_images.h"
 
 namespace proca::test {
-
-/// Writes an image as PNG.
-inline void write_png(const std::filesystem::path& path, const data::Image& image) {
-  png_image header{};
-  header.version = PNG_IMAGE_VERSION;
-  header.width = static_cast<png_uint_32>(image.width);
-  header.height = static_cast<png_uint_32>(image.height);
-  header.format = PNG_FORMAT_RGB;
-  std::filesystem::create_directories(path.parent_path());
-  if (png_image_write_to_file(&header, path.c_str(), 0, image.pixels.data(), 0, nullptr) == 0) {
-    throw std::runtime_error(header.message);
-  }
-}
 
 /// A picture of a class that a network learns in seconds: a bright bar (class 0
 /// upright, class 1 level, class 2 a frame) on noise.

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <torch/types.h>
+
+namespace proca::adaptation {
+
+/// The prototypes of one class.
+struct ClassPrototypes {
+  int64_t label = 0;
+  double score = 0;                  ///< normalised cumulative probability v_k at capture
+  int64_t step = 0;                  ///< time step of the capture, from 0
+  torch::Tensor pixels;              ///< uint8 [M, H, W, 3]
+  torch::Tensor soft_labels;         ///< float [M, K]
+  std::vector<std::string> origins;  ///< [M]: what the image was called
+};
+
+/// Prototypes picked by index, on the CPU.
+struct PrototypeBatch {
+  torch::Tensor pixels;       ///< uint8 [N, H, W, 3]
+  torch::Tensor soft_labels;  ///< float [N, K]
+  torch::Tensor labels;       ///< int64 [N]
+};
+
+/// A few images per class that outlive their time step: M prototypes for every
+/// class that has been captured, as bytes, with the soft labels the network gave
+/// them then.
+///
+/// Every class has the same number of prototypes. With a byte budget that number
+/// is lowered for all classes, each keeping its first ones, whenever another class
+/// would not fit otherwise; each time a warning says so.
+///
+/// Adding, replacing and looking up a class take time proportional to that class
+/// alone, so that tens of thousands of classes are as fast as ten.
+class PrototypeMemory {
+ public:
+  /// At most `per_class` prototypes per class; `budget_bytes` 0 for no limit.
+  explicit PrototypeMemory(int64_t per_class = 10, int64_t budget_bytes = 0);
+
+  /// The number of prototypes per class now: `per_class` unless the budget lowered it.
+  int64_t per_class() const { return per_class_; }
+  int64_t num_classes() const { return static_cast<int64_t>(classes_.size()); }
+  int64_t size() const { return num_classes() * per_class_; }
+  /// Pixels and soft labels of all prototypes.
+  int64_t bytes() const { return bytes_; }
+  /// Grows with every change: tells whether a copy on disk is still current.
+  int64_t revision() const { return revision_; }
+
+  bool contains(int64_t label) const { return places_.contains(label); }
+  /// The class must be there.
+  const ClassPrototypes& at(int64_t label) const;
+  /// In the order they came.
+  const std::vector<ClassPrototypes>& classes() const { return classes_; }
+
+  /// Adds a class, or replaces what is there under its label. There must be at
+  /// least `per_class()` prototypes, all of one size; the first ones are kept.
+  ///
+  /// Throws `InputError` when the budget is too small for one prototype per class,
+  /// and `std::invalid_argument` for shapes that do not fit the others.
+  void put(ClassPrototypes prototypes);
+  /// Changes the score of a class that is there.
+  void set_score(int64_t label, double score);
+
+  /// Prototype i is number i % per_class() of class i / per_class(), in the order of
+  /// `classes()`.
+  PrototypeBatch gather(const std::vector<int64_t>& indexes) const;
+
+  /// Tensors `labels`, `scores`, `steps`, `pixels` [C, M, H, W, 3], `soft_labels`
+  /// [C, M, K] and `origins` (UTF-8 JSON text as bytes); nothing when empty.
+  std::map<std::string, torch::Tensor> save() const;
+  /// Takes what `save` gave, whatever budget it was made under, and applies this
+  /// memory's own limits to it. Throws `InputError` naming what is missing or
+  /// does not fit; the memory is then as it was.
+  void load(const std::map<std::string, torch::Tensor>& tensors);
+
+ private:
+  void make_room(int64_t num_classes, int64_t prototype_bytes);
+  void lower_to(int64_t per_class);
+
+  int64_t per_class_;
+  int64_t budget_bytes_;
+  int64_t bytes_ = 0;
+  int64_t revision_ = 0;
+  std::vector<ClassPrototypes> classes_;
+  std::unordered_map<int64_t, size_t> places_;  // label -> index in classes_
+};
+
+}  // namespace proca::adaptation

@@ -43,8 +43,8 @@ std::string description(const Option& option) {
   if (option.required) {
     facts = "required";
   } else if (option.shape != Option::Shape::kPositional) {
-    const auto value = option.toml();
-    if (value != "\"\"" && value != "[]") facts = "default " + value;
+    const auto value = option.shown_default.empty() ? option.toml() : option.shown_default;
+    if (!value.empty() && value != "\"\"" && value != "[]") facts = "default " + value;
   }
   if (!option.range.empty()) facts += (facts.empty() ? "" : "; ") + option.range;
   return facts.empty() ? text : fmt::format("{} [{}]", text, facts);
@@ -183,7 +183,7 @@ void assign_flags(const ParsedCommand& parsed) {
     if (option->shape == Option::Shape::kValue && parser->count() > 1) {
       throw InvalidOption(fmt::format("--{}: given more than once", option->name));
     }
-    option->assign(parser->results());
+    option->choose(parser->results());
   }
 }
 

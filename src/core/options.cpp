@@ -71,14 +71,19 @@ std::string toml_list(const std::vector<std::string>& values) {
 
 }  // namespace
 
+void OptionSet::add(Option option) {
+  option.name = prefix_ + option.name;
+  option.section = section_;
+  if (find(option.name) != nullptr) throw std::logic_error("option declared twice: " + option.name);
+  options_.push_back(std::move(option));
+}
+
 Option& OptionSet::add(std::string name, std::string help, std::string type) {
-  if (find(name) != nullptr) throw std::logic_error("option declared twice: " + name);
   Option option;
   option.name = std::move(name);
-  option.section = section_;
   option.help = std::move(help);
   option.type = std::move(type);
-  options_.push_back(std::move(option));
+  add(std::move(option));
   return options_.back();
 }
 
@@ -86,7 +91,7 @@ void OptionSet::bind(std::string name, int64_t& value, std::string help, int64_t
                      int64_t high) {
   auto& option = add(name, std::move(help), "INT");
   option.range = range_text(low, high);
-  option.assign = [name, &value, low, high](const auto& values) {
+  option.assign = [name = option.name, &value, low, high](const auto& values) {
     const auto& text = single(name, values);
     const auto parsed = parse_number<int64_t>(name, text, text, "is not a whole number");
     check_range(name, text, parsed, low, high);
@@ -98,7 +103,7 @@ void OptionSet::bind(std::string name, int64_t& value, std::string help, int64_t
 void OptionSet::bind(std::string name, double& value, std::string help, double low, double high) {
   auto& option = add(name, std::move(help), "FLOAT");
   option.range = range_text(low, high);
-  option.assign = [name, &value, low, high](const auto& values) {
+  option.assign = [name = option.name, &value, low, high](const auto& values) {
     const auto& text = single(name, values);
     const auto parsed = parse_number<double>(name, text, text, "is not a number");
     if (std::isnan(parsed)) refuse(name, text, "is not a number");  // It passes every comparison.
@@ -111,7 +116,7 @@ void OptionSet::bind(std::string name, double& value, std::string help, double l
 void OptionSet::bind(std::string name, bool& value, std::string help) {
   auto& option = add(name, std::move(help), "");
   option.shape = Option::Shape::kSwitch;
-  option.assign = [name, &value](const auto& values) {
+  option.assign = [name = option.name, &value](const auto& values) {
     const auto& text = single(name, values);
     if (text != "true" && text != "false") refuse(name, text, "must be true or false");
     value = text == "true";
@@ -121,7 +126,9 @@ void OptionSet::bind(std::string name, bool& value, std::string help) {
 
 void OptionSet::bind(std::string name, std::string& value, std::string help, std::string type) {
   auto& option = add(name, std::move(help), std::move(type));
-  option.assign = [name, &value](const auto& values) { value = single(name, values); };
+  option.assign = [name = option.name, &value](const auto& values) {
+    value = single(name, values);
+  };
   option.toml = [&value] { return toml_string(value); };
 }
 
@@ -145,7 +152,7 @@ void OptionSet::bind_words(std::string name, std::string help, std::vector<std::
   if (chosen() >= words.size()) {
     throw std::logic_error("option whose default is not one of its choices: " + name);
   }
-  option.assign = [name, words, choose = std::move(choose)](const auto& values) {
+  option.assign = [name = option.name, words, choose = std::move(choose)](const auto& values) {
     const auto& text = single(name, values);
     for (size_t i = 0; i < words.size(); ++i) {
       if (words[i] == text) return choose(i);
@@ -157,7 +164,7 @@ void OptionSet::bind_words(std::string name, std::string help, std::vector<std::
 
 void OptionSet::bind_bytes(std::string name, int64_t& value, std::string help) {
   auto& option = add(name, std::move(help), "BYTES");
-  option.assign = [name, &value](const auto& values) {
+  option.assign = [name = option.name, &value](const auto& values) {
     constexpr std::string_view kRule = "is not a number of bytes such as 512M or 4G";
     const auto& text = single(name, values);
     std::string_view digits = text;
@@ -197,6 +204,12 @@ void OptionSet::assign(std::string_view name, const std::vector<std::string>& va
                                   nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?"));
 }
 
+void OptionSet::assign_default(std::string_view name,
+                               const std::vector<std::string>& values) const {
+  const auto* option = find(name);
+  if (option == nullptr || !*option->chosen) assign(name, values);
+}
+
 std::string OptionSet::to_toml() const {
   // TOML has the top level first and every table once, in whatever order the
   // options were declared.
@@ -210,7 +223,9 @@ std::string OptionSet::to_toml() const {
   for (const auto& section : sections) {
     if (!section.empty()) text += fmt::format("\n[{}]\n", section);
     for (const auto& option : options_) {
-      if (option.section == section) text += fmt::format("{} = {}\n", option.name, option.toml());
+      if (option.section != section) continue;
+      const auto value = option.toml();
+      if (!value.empty()) text += fmt::format("{} = {}\n", option.name, value);
     }
   }
   return text;

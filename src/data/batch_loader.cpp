@@ -37,6 +37,19 @@ Batches shuffled_batches(int64_t count, int64_t batch_size, LastBatch last, uint
   return cut(random_permutation(count, random), batch_size, last);
 }
 
+Batches training_batches(int64_t count, int64_t batch_size, uint64_t seed, std::string_view purpose,
+                         int64_t epoch) {
+  auto batches = shuffled_batches(count, batch_size, LastBatch::kKeep, seed, purpose, epoch);
+  if (batches.empty() || batches.back().size() != 1) return batches;
+  if (batches.size() == 1) {
+    batches.front().push_back(batches.front().front());
+    return batches;
+  }
+  batches[batches.size() - 2].push_back(batches.back().front());
+  batches.pop_back();
+  return batches;
+}
+
 BatchLoader::BatchLoader(const ImageStore& store, Batches batches, const Augmentation& augmentation,
                          uint64_t seed, int64_t epoch, int64_t threads)
     : store_(store),

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "proca/core/error.h"
 #include "proca/core/random.h"
+#include "proca/data/crop.h"
 
 namespace proca::data {
 namespace {
@@ -32,7 +34,53 @@ class SubsetImages final : public ImageSource {
   std::vector<int64_t> indexes_;
 };
 
+class UnlabelledImages final : public ImageSource {
+ public:
+  explicit UnlabelledImages(std::shared_ptr<const ImageSource> source)
+      : source_(std::move(source)) {
+    listing_.origin = source_->listing().origin;
+    for (const auto& sample : source_->listing().samples) {
+      listing_.samples.push_back({.path = sample.path, .label = kNoLabel});
+    }
+  }
+  Image read(int64_t index) const override { return source_->read(index); }
+  std::vector<uint8_t> read_encoded(int64_t index) const override {
+    return source_->read_encoded(index);
+  }
+
+ private:
+  std::shared_ptr<const ImageSource> source_;
+};
+
+class StoredImages final : public ImageSource {
+ public:
+  explicit StoredImages(std::shared_ptr<const ImageStore> store) : store_(std::move(store)) {
+    listing_.origin = store_->origin();
+    listing_.class_names = store_->class_names();
+    for (int64_t i = 0; i < store_->size(); ++i) listing_.samples.push_back(store_->sample(i));
+  }
+  Image read(int64_t index) const override {
+    Image scratch;
+    const auto view = store_->load(index, scratch);
+    return crop(view, 0, 0, view.width, view.height);
+  }
+  std::vector<uint8_t> read_encoded(int64_t index) const override {
+    throw InputError(store_->sample(index).path + ": is kept as pixels, not as a file");
+  }
+
+ private:
+  std::shared_ptr<const ImageStore> store_;
+};
+
 }  // namespace
+
+std::unique_ptr<ImageSource> without_labels(std::shared_ptr<const ImageSource> source) {
+  return std::make_unique<UnlabelledImages>(std::move(source));
+}
+
+std::unique_ptr<ImageSource> stored_images(std::shared_ptr<const ImageStore> store) {
+  return std::make_unique<StoredImages>(std::move(store));
+}
 
 std::unique_ptr<ImageSource> subset(std::shared_ptr<const ImageSource> source,
                                     std::vector<int64_t> indexes) {

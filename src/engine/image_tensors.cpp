@@ -24,14 +24,36 @@ torch::Tensor per_channel(const std::array<double, 3>& values, torch::Device dev
 
 }  // namespace
 
+torch::Tensor to_network_input(const torch::Tensor& pixels,
+                               const data::Preprocessing& preprocessing, torch::Device device) {
+  auto images = pixels.to(device).permute({0, 3, 1, 2}).to(torch::kFloat32);
+  return images.sub_(per_channel(preprocessing.mean, device))
+      .div_(per_channel(preprocessing.std, device));
+}
+
 TensorBatch to_tensors(data::PixelBatch batch, const data::Preprocessing& preprocessing,
                        torch::Device device) {
   const int64_t count = batch.size(), size = batch.image_size;
-  auto pixels = adopt(std::move(batch.pixels), {count, size, size, data::Image::kChannels});
-  auto images = pixels.to(device).permute({0, 3, 1, 2}).to(torch::kFloat32);
-  images.sub_(per_channel(preprocessing.mean, device)).div_(per_channel(preprocessing.std, device));
-  return {images, adopt(std::move(batch.labels), {count}).to(device),
+  const auto pixels = adopt(std::move(batch.pixels), {count, size, size, data::Image::kChannels});
+  return {to_network_input(pixels, preprocessing, device),
+          adopt(std::move(batch.labels), {count}).to(device),
           adopt(std::move(batch.indexes), {count})};
+}
+
+torch::Tensor pixels_of(const data::ImageStore& store, const std::vector<int64_t>& indexes,
+                        const data::Preprocessing& preprocessing) {
+  const auto augmentation = preprocessing.centre_crop();
+  const int64_t size = augmentation.image_size, bytes = data::example_bytes(augmentation);
+  std::vector<uint8_t> pixels(indexes.size() * static_cast<size_t>(bytes));
+  RandomStream unused(0, "centre crop");
+  data::Image scratch;
+  for (size_t i = 0; i < indexes.size(); ++i) {
+    augmentation.apply(
+        store.load(indexes[i], scratch), unused,
+        std::span(pixels).subspan(i * static_cast<size_t>(bytes), static_cast<size_t>(bytes)));
+  }
+  return adopt(std::move(pixels),
+               {static_cast<int64_t>(indexes.size()), size, size, data::Image::kChannels});
 }
 
 }  // namespace proca::engine

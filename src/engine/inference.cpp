@@ -31,6 +31,23 @@ void predict(const models::ClassifierNetwork& network, const data::ImageStore& s
   }
 }
 
+methods::Predictions predict_all(const models::ClassifierNetwork& network,
+                                 const data::ImageStore& store,
+                                 const data::Preprocessing& preprocessing,
+                                 const InferenceOptions& options) {
+  methods::Predictions all;
+  all.probabilities = torch::empty({store.size(), network->num_classes()});
+  all.features = torch::empty({store.size(), network->feature_size()});
+  int64_t done = 0;
+  predict(network, store, preprocessing, options, [&](const BatchPrediction& batch) {
+    const auto count = static_cast<int64_t>(batch.indexes.size());
+    all.probabilities.narrow(0, done, count).copy_(batch.probabilities);
+    all.features.narrow(0, done, count).copy_(batch.features);
+    done += count;
+  });
+  return all;
+}
+
 protocol::AccuracyReport evaluate(const models::ClassifierNetwork& network,
                                   const data::ImageStore& store,
                                   const data::Preprocessing& preprocessing,

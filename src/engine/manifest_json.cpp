@@ -27,6 +27,10 @@ data::Preprocessing preprocessing_from_json(const nlohmann::json& json) {
 
 nlohmann::ordered_json to_json(const Manifest& manifest) {
   const auto& model = manifest.model;
+  nlohmann::ordered_json adapting;  // null: no step is under way
+  if (const auto& step = manifest.adapting) {
+    adapting = {{"epoch", step->epoch}, {"iteration", step->iteration}, {"digest", step->digest}};
+  }
   return {{"phase", manifest.phase == Phase::kReady ? "ready" : "pretraining"},
           {"epoch", manifest.epoch},
           {"step", manifest.step},
@@ -38,7 +42,11 @@ nlohmann::ordered_json to_json(const Manifest& manifest) {
           {"source", manifest.source},
           {"source_root", manifest.source_root},
           {"config_digest", manifest.config_digest},
-          {"events_bytes", manifest.events_bytes}};
+          {"events_bytes", manifest.events_bytes},
+          {"method", manifest.method},
+          {"adapted_classes", manifest.adapted_classes},
+          {"step_digest", manifest.step_digest},
+          {"adapting", adapting}};
 }
 
 Manifest manifest_from_json(const nlohmann::json& json) {
@@ -56,6 +64,13 @@ Manifest manifest_from_json(const nlohmann::json& json) {
   manifest.source_root = json.at("source_root");
   manifest.config_digest = json.at("config_digest");
   manifest.events_bytes = json.at("events_bytes");
+  if (json.at("format_version") == 1) return manifest;  // Version 1 knew no adaptation.
+  manifest.method = json.at("method");
+  manifest.adapted_classes = json.at("adapted_classes").get<std::vector<int64_t>>();
+  manifest.step_digest = json.at("step_digest");
+  if (const auto& step = json.at("adapting"); !step.is_null()) {
+    manifest.adapting = {step.at("epoch"), step.at("iteration"), step.at("digest")};
+  }
   return manifest;
 }
 

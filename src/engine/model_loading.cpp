@@ -38,6 +38,7 @@ LoadedModel load_model(const StateDirectory& state) {
   }
   LoadedModel model;
   model.description = manifest.model;
+  model.adapted_classes = manifest.adapted_classes;
   model.network = build_network(manifest.model, 0, state.folder());
   models::load_weights(model.network, state.read_tensors("model.safetensors"),
                        models::HeadPolicy::kMustMatch);

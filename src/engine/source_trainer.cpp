@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cmath>
 #include <numbers>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <torch/nn/functional/loss.h>
@@ -24,6 +23,7 @@
 #include "proca/engine/sgd.h"
 #include "proca/engine/state_directory.h"
 #include "proca/models/load_weights.h"
+#include "run_config.h"
 
 namespace proca::engine {
 namespace {
@@ -37,47 +37,10 @@ constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr const char* kConfigFile = "config.toml";
 constexpr const char* kScriptFile = "backbone.pt";
 
-// The options that decide the result, as text. How many threads, which device
-// and how much memory may change between a run and its continuation.
-std::string deciding_options(SourceTrainingOptions options) {
+std::string deciding_options_of(SourceTrainingOptions options) {
   OptionSet set;
   options.bind(set);
-  std::istringstream lines(set.to_toml());
-  std::string line, text;
-  while (std::getline(lines, line)) {
-    const auto key = line.substr(0, line.find(' '));
-    if (key != "device" && key != "threads" && key != "cache-ram") text += line + "\n";
-  }
-  return text;
-}
-
-std::string digest(const std::string& text) { return fmt::format("{:08x}", crc32(bytes_of(text))); }
-
-// Says which option is not the one the state was made with.
-[[noreturn]] void refuse_other_options(const StateDirectory& state, const std::string& mine) {
-  std::istringstream my_lines(mine), its_lines(state.read_text(kConfigFile));
-  std::string my_line, its_line;
-  while (std::getline(my_lines, my_line) && std::getline(its_lines, its_line)) {
-    if (my_line == its_line) continue;
-    throw InputError(
-        fmt::format("{}: holds a training with other options: {} there, {} here; use the same or "
-                    "another --out",
-                    state.folder().string(), its_line, my_line));
-  }
-  throw InputError(fmt::format("{}: holds a training with other options; use another --out",
-                               state.folder().string()));
-}
-
-// One line that changes when the images do: a training must not go on with others.
-std::string describe_images(const data::ImageListing& listing) {
-  uint32_t crc = 0;
-  for (const auto& name : listing.class_names) crc = crc32(bytes_of(name + "\n"), crc);
-  for (const auto& sample : listing.samples) {
-    const auto name = fs::path(sample.path).filename().string();
-    crc = crc32(bytes_of(fmt::format("{} {}\n", name, sample.label)), crc);
-  }
-  return fmt::format("# images: {} in {} classes, names {:08x}\n", listing.size(),
-                     listing.num_classes(), crc);
+  return deciding_options(set);
 }
 
 // The manifest is JSON, which is UTF-8.
@@ -113,7 +76,7 @@ class SourceTrainer {
   SourceTrainingResult run() {
     // Everything about the input is checked before anything is written.
     open_source();
-    config_ = deciding_options(options_) + describe_images(source_->listing());
+    config_ = deciding_options_of(options_) + describe_images(source_->listing());
     manifest_.config_digest = digest(config_);
     if (is_trained()) return {recipe_.epochs, std::nullopt};
     build();
@@ -140,7 +103,10 @@ class SourceTrainer {
   bool is_trained() const {
     if (!StateDirectory::exists(out_)) return false;
     const StateDirectory state(out_);
-    if (state.manifest().config_digest != digest(config_)) refuse_other_options(state, config_);
+    if (state.manifest().config_digest != digest(config_)) {
+      refuse_other_options(out_.string(), "holds a training", state.read_text(kConfigFile), config_,
+                           "use the same or another --out");
+    }
     if (state.manifest().phase != Phase::kReady) return false;
     log_info(
         fmt::format("{}: is trained already, {} epochs", out_.string(), state.manifest().epoch));
@@ -238,23 +204,12 @@ class SourceTrainer {
                             F::CrossEntropyFuncOptions().label_smoothing(options_.label_smoothing));
   }
 
-  data::Batches batches_of(int64_t epoch) const {
-    auto batches =
-        data::shuffled_batches(training_->size(), options_.batch_size, data::LastBatch::kKeep,
-                               static_cast<uint64_t>(options_.seed), "source", epoch);
-    // A single image has no batch statistics: it joins the batch before it.
-    if (batches.size() > 1 && batches.back().size() == 1) {
-      batches[batches.size() - 2].push_back(batches.back().front());
-      batches.pop_back();
-    }
-    return batches;
-  }
-
   // One pass over the images; returns the held-out accuracy if there is a hold-out.
   std::optional<double> train_epoch(int64_t epoch, EventLog& events) {
     const auto start = std::chrono::steady_clock::now();
     network_->train();
-    auto batches = batches_of(epoch);
+    auto batches = data::training_batches(training_->size(), options_.batch_size,
+                                          static_cast<uint64_t>(options_.seed), "source", epoch);
     const auto per_epoch = static_cast<int64_t>(batches.size());
     data::BatchLoader loader(*training_, std::move(batches),
                              {.image_size = options_.image_size,

@@ -9,6 +9,14 @@ void SourceTrainingOptions::bind(OptionSet& options) {
   options.bind("source", source, "labelled images: folder per class, list file or packed file",
                "PATH");
   options.require();
+  bind_model(options);
+  bind_training(options);
+  options.bind("seed", seed, "of every random choice", 0);
+  load.bind(options);
+  compute.bind(options);
+}
+
+void SourceTrainingOptions::bind_model(OptionSet& options) {
   options.bind("backbone", backbone,
                "resnet18, resnet34, resnet50, resnet101, resnet152, resnet-small or script:FILE",
                "NAME");
@@ -17,6 +25,9 @@ void SourceTrainingOptions::bind(OptionSet& options) {
       "stride-in", stride_in, "convolution that halves the resolution; auto asks the weight file",
       {{"auto", std::nullopt}, {"3x3", models::StrideIn::k3x3}, {"1x1", models::StrideIn::k1x1}});
   options.bind("image-size", image_size, "pixels the network sees, square", 8, 4096);
+}
+
+void SourceTrainingOptions::bind_training(OptionSet& options) {
   options.bind("resize", resize, "size before the crop; 0 = image-size * 256 / 224", 0, 8192);
   options.bind_choice<data::Crop>("crop", crop, "part of the resized image to train on",
                                   {{"random", data::Crop::kRandom},
@@ -40,9 +51,6 @@ void SourceTrainingOptions::bind(OptionSet& options) {
                0.99);
   options.bind("holdout", holdout, "share of every class kept back to measure accuracy on", 0.0,
                0.9);
-  options.bind("seed", seed, "of every random choice", 0);
-  load.bind(options);
-  compute.bind(options);
 }
 
 int64_t SourceTrainingOptions::resolved_resize() const {

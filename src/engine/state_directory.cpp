@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kFormatVersion = 1;
+constexpr int64_t kFormatVersion = 2;
 constexpr const char* kManifestFile = "state.json";
 
 fs::path next_of(const fs::path& path) { return path.string() + ".next"; }
@@ -33,10 +33,22 @@ bool is_leftover(const std::string& name) {
 }
 
 bool is_ours(std::string name) {
-  static const std::set<std::string> names = {kManifestFile,           "lock",
-                                              "events.jsonl",          "config.toml",
-                                              "model.safetensors",     "source.safetensors",
-                                              "optimizer.safetensors", "backbone.pt"};
+  static const std::set<std::string> names = {kManifestFile,
+                                              "lock",
+                                              "events.jsonl",
+                                              "config.toml",
+                                              "model.safetensors",
+                                              "source.safetensors",
+                                              "backbone.pt",
+                                              "optimizer.safetensors",
+                                              "adapt.toml",
+                                              "centres.safetensors",
+                                              "memory.safetensors",
+                                              "method.safetensors",
+                                              "training.toml",
+                                              "training.safetensors",
+                                              "steps",
+                                              "training_memory.safetensors"};
   name = name.substr(0, name.find(".tmp-"));
   if (name.ends_with(".next")) name.resize(name.size() - 5);
   return names.contains(name);
@@ -83,8 +95,8 @@ void StateDirectory::load_manifest() {
   try {
     const auto json = nlohmann::json::parse(read_text_file(path));
     const int64_t version = json.at("format_version");
-    if (version != kFormatVersion) {
-      throw InputError(fmt::format("{}: format version {}; this program reads version {}",
+    if (version < 1 || version > kFormatVersion) {
+      throw InputError(fmt::format("{}: format version {}; this program reads versions 1 to {}",
                                    path.string(), version, kFormatVersion));
     }
     manifest_ = manifest_from_json(json);
@@ -164,8 +176,21 @@ void StateWriter::recover() {
   // Whatever else a killed writer left belongs to a checkpoint that never was.
   for (const auto& entry : fs::directory_iterator(folder_)) {
     const auto name = entry.path().filename().string();
-    if (is_leftover(name) && is_ours(name)) fs::remove(entry.path());
+    if (!is_ours(name) || entry.is_directory()) continue;
+    const bool outlived = StateDirectory::exists(folder_) && !files_.contains(name) &&
+                          name != kManifestFile && name != "lock" && name != "events.jsonl";
+    if (is_leftover(name) || outlived) fs::remove(entry.path());
   }
+  if (!is_there(folder_ / "steps")) return;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "steps")) {
+    if (is_leftover(entry.path().filename().string())) fs::remove(entry.path());
+  }
+}
+
+fs::path StateWriter::place_for(const std::string& file) const {
+  const auto path = folder_ / file;
+  if (path.parent_path() != folder_) create_writable_folder(path.parent_path());
+  return next_of(path);
 }
 
 void StateWriter::stage(const std::string& file) {
@@ -179,18 +204,19 @@ void StateWriter::stage(const std::string& file) {
 void StateWriter::put_tensors(const std::string& file,
                               const std::map<std::string, torch::Tensor>& tensors,
                               const std::map<std::string, std::string>& metadata) {
-  models::write_safetensors(next_of(folder_ / file), tensors, metadata);
+  models::write_safetensors(place_for(file), tensors, metadata);
   stage(file);
 }
 
 void StateWriter::put_text(const std::string& file, const std::string& text) {
-  write_file(next_of(folder_ / file), text);
+  write_file(place_for(file), text);
   stage(file);
 }
 
 void StateWriter::remove(const std::string& file) {
-  files_.erase(file);
+  if (files_.erase(file) == 0) return;
   removed_.push_back(file);
+  if (std::erase(staged_, file) > 0) fs::remove(next_of(folder_ / file));
 }
 
 void StateWriter::commit(const Manifest& manifest) {

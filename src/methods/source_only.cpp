@@ -11,12 +11,15 @@ class SourceOnly final : public Method {
   std::vector<LossTerm> compute_losses(const AdaptationBatch&, const StepContext&) override {
     return {};
   }
+  bool trains() const override { return false; }
 };
 
 }  // namespace
 
 MethodSpec source_only_spec() {
-  return {"source-only", "the source model as it is, never adapted", [](OptionSet&) {
+  return {.name = "source-only",
+          .summary = "the source model as it is, never adapted",
+          .configure = [](OptionSet&) -> MethodFactory {
             return [](const models::ClassifierNetwork&) { return std::make_unique<SourceOnly>(); };
           }};
 }

@@ -45,6 +45,13 @@ NetworkOutput ClassifierNetworkImpl::forward(const torch::Tensor& images) {
   return {.features = std::move(features), .logits = std::move(logits)};
 }
 
+std::vector<NetworkOutput> ClassifierNetworkImpl::forward_each(
+    const std::vector<torch::Tensor>& groups) {
+  std::vector<NetworkOutput> outputs;
+  for (const auto& images : groups) outputs.push_back(forward(images));
+  return outputs;
+}
+
 std::map<std::string, torch::Tensor> ClassifierNetworkImpl::state() const {
   std::map<std::string, torch::Tensor> result;
   for (const auto& item : backbone_->named_parameters()) result[item.key()] = item.value();

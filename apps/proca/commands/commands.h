@@ -4,7 +4,9 @@
 
 namespace proca::app {
 
-// One function per command, each in the file of its name (`data ...` in data.cpp).
+// One function per command, each in the file of its name (`data ...` in data.cpp,
+// `presets` in run.cpp).
+Command adapt_command();
 Command bench_decode_command();
 Command bench_network_command();
 Command data_list_command();
@@ -17,6 +19,8 @@ Command export_command();
 Command inspect_command();
 Command methods_command();
 Command predict_command();
+Command presets_command();
 Command pretrain_command();
+Command run_command();
 
 }  // namespace proca::app

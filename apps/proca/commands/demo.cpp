@@ -1,12 +1,13 @@
+#include <chrono>
 #include <iostream>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "image_input.h"
+#include "proca/core/progress.h"
 #include "proca/data/demo_data.h"
-#include "proca/engine/source_trainer.h"
+#include "run_report.h"
 
 namespace proca::app {
 namespace {
@@ -19,54 +20,62 @@ struct Options {
   engine::ComputeOptions compute;
 };
 
-engine::SourceTrainingOptions training_options(const Options& options, const fs::path& sketch) {
-  engine::SourceTrainingOptions training;
-  training.source = sketch.string();
-  training.backbone = "resnet-small";
-  training.image_size = data::DemoDataOptions{}.image_size;
-  training.seed = options.seed;
-  training.compute = options.compute;
-  return training;
-}
+// A run of the preset `demo` with one method. The source model is trained once and shared.
+std::vector<engine::SeedResult> run_method(const Options& options, const std::string& method) {
+  const fs::path out = options.out;
+  const auto preset = protocol::find_preset("demo");
+  engine::RunOptions run;
+  OptionSet set;
+  run.bind(set);
+  run.preset = preset.name;
+  run.data_root = (out / "images").string();
+  run.source = "sketch";
+  run.target = "photo";
+  run.source_state = (out / "source").string();
+  run.seeds = {options.seed};
+  run.adapt.compute = options.compute;
+  run.adapt.method.set_name(method);
+  run.apply(preset, set);
 
-double accuracy_on(const fs::path& images, const engine::LoadedModel& model, const Options& options,
-                   torch::Device device) {
-  const auto& preprocessing = model.description.preprocessing;
-  const auto threads = options.compute.resolved_threads();
-  const data::ImageStore store(
-      data::open_images(images, {.labels = data::Labels::kRequired,
-                                 .known_classes = model.description.class_names}),
-      {.resize = preprocessing.resolved_resize(), .threads = threads});
-  return engine::evaluate(model.network, store, preprocessing,
-                          {.device = device, .threads = threads})
-      .accuracy();
+  auto training = run.pretrain;
+  training.source = (out / "images" / "sketch").string();
+  training.seed = options.seed;
+  engine::train_source(training, run.source_state);
+
+  const auto results = engine::run_protocol(run, preset, out / method);
+  const auto text = results_text(fmt::format("demo sketch -> photo, {}", method), results);
+  write_results(out / method, results_json(run, results), text);
+  std::cout << text << "\n" << std::flush;
+  return results;
 }
 
 void run(const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
   const fs::path out = options.out;
   const auto images = out / "images";
   std::error_code ignored;  // A place that cannot be looked at cannot be written to either.
   if (!fs::exists(images, ignored)) {
     data::write_demo_data(images, {.seed = static_cast<uint64_t>(options.seed)});
   }
-  engine::train_source(training_options(options, images / "sketch"), out / "source");
-
-  auto model = engine::load_model(engine::StateDirectory(out / "source"));
-  const auto device = engine::prepare_compute(options.compute);
-  model.network->to(device);
-  std::cout << fmt::format("images       {}\nsource model {}\n\naccuracy of the source model\n",
-                           images.string(), (out / "source").string());
-  for (const auto* domain : {"sketch", "photo"}) {
-    std::cout << fmt::format(
-        "  {:<8} {:6.2f} %{}\n", domain, accuracy_on(images / domain, model, options, device) * 100,
-        std::string_view(domain) == "sketch" ? "  (what it was trained on)" : "");
-  }
+  const auto floor = run_method(options, "source-only").front().metrics;
+  const auto proca = run_method(options, "proca").front().metrics;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::cout << fmt::format(
+      "Final accuracy on photos: {:.1f} % as trained on sketches, {:.1f} % with ProCA ({:+.1f} "
+      "points), {} in all\n",
+      floor.final_accuracy * 100, proca.final_accuracy * 100,
+      (proca.final_accuracy - floor.final_accuracy) * 100, format_duration(seconds));
+  std::cout << fmt::format(
+      "images {0}/images, source model {0}/source, adapted model {0}/proca/seed-{1},\n"
+      "decisions of each step {0}/proca/seed-{1}/steps, results {0}/*/results.json\n",
+      options.out, options.seed);
 }
 
 }  // namespace
 
 Command demo_command() {
-  return {"demo", "draw a small data set, train on sketches, look at photos", [](OptionSet& set) {
+  return {"demo", "draw a small data set, train on sketches, adapt to photos", [](OptionSet& set) {
             const auto options = std::make_shared<Options>();
             set.bind("out", options->out, "folder for everything it makes", "DIR");
             set.bind("seed", options->seed, "of every random choice", 0);

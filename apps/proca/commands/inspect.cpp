@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <iostream>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -6,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "proca/adaptation/prototype_memory.h"
 #include "proca/engine/model_loading.h"
 #include "proca/engine/state_directory.h"
 
@@ -17,6 +20,44 @@ struct Options {
   bool json = false;
 };
 
+// The prototypes, if the state has any.
+adaptation::PrototypeMemory read_memory(const engine::StateDirectory& state) {
+  adaptation::PrototypeMemory memory(std::numeric_limits<int64_t>::max());
+  if (state.has("memory.safetensors"))
+    memory.load(state.read_tensors("memory.safetensors").tensors);
+  return memory;
+}
+
+nlohmann::ordered_json memory_json(const adaptation::PrototypeMemory& memory,
+                                   const std::vector<std::string>& names) {
+  nlohmann::ordered_json json{{"prototypes", memory.num_classes() > 0 ? memory.size() : 0},
+                              {"bytes", memory.bytes()},
+                              {"classes", nlohmann::json::array()}};
+  for (const auto& entry : memory.classes()) {
+    json["classes"].push_back({{"label", entry.label},
+                               {"class", names[static_cast<size_t>(entry.label)]},
+                               {"prototypes", entry.origins.size()},
+                               {"score", entry.score},
+                               {"captured_at_step", entry.step + 1},
+                               {"images", entry.origins}});
+  }
+  return json;
+}
+
+// What is known of a class: whether it was adapted, and its prototypes.
+std::string describe_class(int64_t label, const engine::Manifest& manifest,
+                           const adaptation::PrototypeMemory& memory) {
+  const auto& adapted = manifest.adapted_classes;
+  std::string text;
+  if (std::binary_search(adapted.begin(), adapted.end(), label)) text = "adapted";
+  if (memory.contains(label)) {
+    const auto& entry = memory.at(label);
+    text += fmt::format(", {} prototypes of step {}, score {:.3f}", entry.origins.size(),
+                        entry.step + 1, entry.score);
+  }
+  return text;
+}
+
 void run(const Options& options) {
   const engine::StateDirectory state(options.state);
   const auto& manifest = state.manifest();
@@ -27,17 +68,22 @@ void run(const Options& options) {
       parameters += tensor.numel();
     }
   }
+  const auto memory = read_memory(state);
   const bool ready = manifest.phase == engine::Phase::kReady;
   if (options.json) {
     nlohmann::ordered_json json{{"state", options.state},
                                 {"phase", ready ? "ready" : "pretraining"},
                                 {"epochs", manifest.epoch},
                                 {"steps", manifest.step},
+                                {"method", manifest.method},
+                                {"step_under_way", manifest.adapting.has_value()},
+                                {"adapted_classes", manifest.adapted_classes},
                                 {"backbone", model.backbone},
                                 {"parameters", parameters},
                                 {"image_size", model.preprocessing.image_size},
                                 {"class_names", model.class_names},
-                                {"source", manifest.source}};
+                                {"source", manifest.source},
+                                {"memory", memory_json(memory, model.class_names)}};
     std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
     return;
   }
@@ -45,12 +91,21 @@ void run(const Options& options) {
   std::cout << fmt::format("source      {} ({})\n", manifest.source,
                            ready ? fmt::format("trained, {} epochs", manifest.epoch)
                                  : fmt::format("in training, {} epochs done", manifest.epoch));
-  std::cout << fmt::format("steps       {}\n", manifest.step);
+  std::cout << fmt::format("steps       {}{}{}\n", manifest.step,
+                           manifest.method.empty() ? "" : " with " + manifest.method,
+                           manifest.adapting ? ", another is under way" : "");
   std::cout << fmt::format("model       {}, {:.2f} million parameters, {} pixels\n", model.backbone,
                            static_cast<double>(parameters) / 1e6, model.preprocessing.image_size);
-  std::cout << fmt::format("classes     {}\n", model.class_names.size());
+  if (memory.num_classes() > 0) {
+    std::cout << fmt::format("memory      {} prototypes of {} classes, {:.1f} MB\n", memory.size(),
+                             memory.num_classes(), static_cast<double>(memory.bytes()) / 1e6);
+  }
+  std::cout << fmt::format("classes     {}, {} adapted\n", model.class_names.size(),
+                           manifest.adapted_classes.size());
   for (size_t label = 0; label < model.class_names.size(); ++label) {
-    std::cout << fmt::format("{:>6}  {}\n", label, model.class_names[label]);
+    const auto known = describe_class(static_cast<int64_t>(label), manifest, memory);
+    std::cout << fmt::format("{:>6}  {}{}{}\n", label, model.class_names[label],
+                             known.empty() ? "" : "  ", known);
   }
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -9,6 +10,7 @@
 
 #include "commands.h"
 #include "image_input.h"
+#include "proca/core/csv.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
@@ -26,29 +28,20 @@ struct Options {
   std::string out;
 };
 
-// RFC 4180: quoted where needed, quotes doubled.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c;
-    if (c == '"') quoted += c;
-  }
-  return quoted + '"';
-}
-
 // The k most probable classes of one image.
 struct Prediction {
   std::string path;
   std::vector<int64_t> labels;
   std::vector<double> confidences;
+  std::optional<bool> adapted;  // whether the first class has been; unknown without a state
 };
 
 class CsvWriter {
  public:
-  CsvWriter(std::string& text, const std::vector<std::string>& names, int64_t top)
-      : text_(text), names_(names) {
+  CsvWriter(std::string& text, const engine::LoadedModel& model, int64_t top)
+      : text_(text), names_(model.description.class_names) {
     text_ = "path,label,class,confidence";
+    if (model.adapted_classes) text_ += ",adapted";
     for (int64_t k = 2; k <= top; ++k) text_ += fmt::format(",label{0},class{0},confidence{0}", k);
     text_ += '\n';
   }
@@ -58,6 +51,7 @@ class CsvWriter {
       const int64_t label = prediction.labels[k];
       text_ += fmt::format(",{},{},{:.6f}", label, csv_field(names_[static_cast<size_t>(label)]),
                            prediction.confidences[k]);
+      if (k == 0 && prediction.adapted) text_ += *prediction.adapted ? ",yes" : ",no";
     }
     text_ += '\n';
   }
@@ -77,9 +71,15 @@ nlohmann::ordered_json to_json(const Prediction& prediction,
   };
   nlohmann::ordered_json json{{"path", prediction.path}};
   json.update(entry(0));
+  if (prediction.adapted) json["adapted"] = *prediction.adapted;
   json["top"] = nlohmann::json::array();
   for (size_t k = 0; k < prediction.labels.size(); ++k) json["top"].push_back(entry(k));
   return json;
+}
+
+std::optional<bool> is_adapted(const engine::LoadedModel& model, int64_t label) {
+  if (!model.adapted_classes) return std::nullopt;
+  return std::binary_search(model.adapted_classes->begin(), model.adapted_classes->end(), label);
 }
 
 std::vector<Prediction> predict(const Options& options, const engine::LoadedModel& model,
@@ -102,7 +102,8 @@ std::vector<Prediction> predict(const Options& options, const engine::LoadedMode
                       const auto* first = confidences.data_ptr<float>() + i * top;
                       predictions.push_back({store.sample(batch.indexes[i]).path,
                                              {first_label, first_label + top},
-                                             {first, first + top}});
+                                             {first, first + top},
+                                             is_adapted(model, *first_label)});
                     }
                   });
   const double seconds =
@@ -125,7 +126,7 @@ void run(const Options& options) {
   const auto& names = model.description.class_names;
   std::string text;
   if (options.format == Format::kCsv) {
-    CsvWriter writer(text, names, std::min(options.top, model.network->num_classes()));
+    CsvWriter writer(text, model, std::min(options.top, model.network->num_classes()));
     for (const auto& prediction : predictions) writer.add(prediction);
   } else {
     auto json = nlohmann::ordered_json::array();

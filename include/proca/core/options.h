@@ -30,8 +30,18 @@ struct Option {
   /// Parses and stores values; throws `InvalidOption` naming the option, the
   /// value and the rule it breaks.
   std::function<void(const std::vector<std::string>&)> assign;
-  /// The current value as TOML (`32`, `"resnet50"`, `["a", "b"]`).
+  /// The current value as TOML (`32`, `"resnet50"`, `["a", "b"]`); empty for an
+  /// option that has none at the moment and is left out.
   std::function<std::string()> toml;
+  /// What `--help` shows as the default; empty for the value it has now.
+  std::string shown_default = {};
+
+  /// What the user does: assigns, and remembers that somebody chose the value.
+  void choose(const std::vector<std::string>& values) const {
+    assign(values);
+    *chosen = true;
+  }
+  std::shared_ptr<bool> chosen = std::make_shared<bool>(false);
 };
 
 /// The options of one command, each declared exactly once.
@@ -85,16 +95,25 @@ class OptionSet {
   void bind_positional(std::string name, std::vector<std::string>& values, std::string help,
                        std::string type = "PATH");
 
+  /// An option whose reading and showing the caller has worked out already, such
+  /// as one that is passed on to another set. Section and prefix are put on it.
+  void add(Option option);
+
   /// The option must be given. Applies to the option declared last.
   void require();
   /// TOML table of the options declared from here on.
   void begin_section(std::string section) { section_ = std::move(section); }
+  /// Put in front of the names declared from here on: with `pretrain-`, `epochs`
+  /// becomes `--pretrain-epochs`.
+  void begin_prefix(std::string prefix) { prefix_ = std::move(prefix); }
 
   const std::vector<Option>& options() const { return options_; }
   /// Null if there is no such option.
   const Option* find(std::string_view name) const;
   /// Throws `InvalidOption` for an unknown name, with the nearest known one.
   void assign(std::string_view name, const std::vector<std::string>& values) const;
+  /// The same, but what the user chose stays: for defaults that are known late.
+  void assign_default(std::string_view name, const std::vector<std::string>& values) const;
   /// All options with their current values as a TOML document.
   std::string to_toml() const;
 
@@ -105,6 +124,7 @@ class OptionSet {
 
   std::vector<Option> options_;
   std::string section_;
+  std::string prefix_;
 };
 
 template <typename T>

@@ -30,6 +30,12 @@ Batches ordered_batches(int64_t count, int64_t batch_size);
 Batches shuffled_batches(int64_t count, int64_t batch_size, LastBatch last, uint64_t seed,
                          std::string_view purpose, int64_t epoch);
 
+/// The same for training: no image is left out, and none is alone, since a single
+/// image may have no batch statistics. A last batch of one joins the batch before
+/// it; an image that is all there is stands twice.
+Batches training_batches(int64_t count, int64_t batch_size, uint64_t seed, std::string_view purpose,
+                         int64_t epoch);
+
 /// Pixels of a batch, ready to become a tensor.
 struct PixelBatch {
   std::vector<uint8_t> pixels;   ///< [N, size, size, 3]

@@ -55,6 +55,8 @@ class ImageStore {
   int64_t size() const { return static_cast<int64_t>(kept_.size()); }
   const Sample& sample(int64_t index) const;
   const std::vector<std::string>& class_names() const { return source_->listing().class_names; }
+  /// The path the user gave.
+  const std::string& origin() const { return source_->listing().origin; }
   const std::vector<SkippedImage>& skipped() const { return skipped_; }
   int64_t cached_bytes() const { return cached_bytes_; }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proca/data/image_source.h"
+#include "proca/data/image_store.h"
 
 namespace proca::data {
 
@@ -12,6 +13,14 @@ namespace proca::data {
 /// Labels and class names are kept.
 std::unique_ptr<ImageSource> subset(std::shared_ptr<const ImageSource> source,
                                     std::vector<int64_t> indexes);
+
+/// The same images without their labels: what adaptation may see of data whose
+/// labels are known for evaluation. The names of the images stay.
+std::unique_ptr<ImageSource> without_labels(std::shared_ptr<const ImageSource> source);
+
+/// The images of a store as a source, at the store's size, decoded as often as the
+/// store decodes them.
+std::unique_ptr<ImageSource> stored_images(std::shared_ptr<const ImageStore> store);
 
 /// Images to train with and images kept back.
 struct Split {

@@ -19,4 +19,14 @@ struct TensorBatch {
 TensorBatch to_tensors(data::PixelBatch batch, const data::Preprocessing& preprocessing,
                        torch::Device device);
 
+/// Pixels, uint8 [N, H, W, 3] on any device, as the network takes them:
+/// float [N, 3, H, W] on `device`, normalised, channels-last in memory.
+torch::Tensor to_network_input(const torch::Tensor& pixels,
+                               const data::Preprocessing& preprocessing, torch::Device device);
+
+/// Pixels of some images of a store as the network sees them, centre-cropped:
+/// uint8 [n, H, W, 3] on the CPU.
+torch::Tensor pixels_of(const data::ImageStore& store, const std::vector<int64_t>& indexes,
+                        const data::Preprocessing& preprocessing);
+
 }  // namespace proca::engine

@@ -9,6 +9,7 @@
 #include "proca/data/image_store.h"
 #include "proca/data/preprocessing.h"
 #include "proca/engine/device.h"
+#include "proca/methods/method.h"
 #include "proca/models/classifier_network.h"
 #include "proca/protocol/metrics.h"
 
@@ -34,6 +35,12 @@ struct BatchPrediction {
 void predict(const models::ClassifierNetwork& network, const data::ImageStore& store,
              const data::Preprocessing& preprocessing, const InferenceOptions& options,
              const std::function<void(const BatchPrediction&)>& receive);
+
+/// What the network says about all images of the store, in order, in memory.
+methods::Predictions predict_all(const models::ClassifierNetwork& network,
+                                 const data::ImageStore& store,
+                                 const data::Preprocessing& preprocessing,
+                                 const InferenceOptions& options);
 
 /// The accuracy of the network's most probable class, over all classes, on the
 /// labelled images of the store.

@@ -14,6 +14,9 @@ namespace proca::engine {
 struct LoadedModel {
   models::ClassifierNetwork network{nullptr};
   ModelDescription description;
+  /// Labels of the classes that the model has been adapted to, ascending; nothing
+  /// for a model that is no state.
+  std::optional<std::vector<int64_t>> adapted_classes = {};
 };
 
 /// An untrained network for `description`, on the CPU. `folder` is where a

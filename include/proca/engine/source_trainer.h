@@ -64,7 +64,12 @@ struct SourceTrainingOptions {
   data::LoadOptions load;
   ComputeOptions compute;
 
+  /// Everything, as `proca pretrain` has it.
   void bind(OptionSet& options);
+  /// What the network is and sees: `--backbone`, `--weights`, `--image-size`, ...
+  void bind_model(OptionSet& options);
+  /// How it is trained: `--epochs`, `--lr`, ...
+  void bind_training(OptionSet& options);
   void validate() const;
   int64_t resolved_resize() const;
   /// The recipe with the fields that are set put in.

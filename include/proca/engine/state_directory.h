@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,17 @@ struct Manifest {
   std::string source_root;    ///< `--root` for a source list; may be empty
   std::string config_digest;  ///< of the options that decide the result
   int64_t events_bytes = 0;   ///< length of `events.jsonl` at this checkpoint
+
+  std::string method;                    ///< that adapts this state; empty before the first step
+  std::vector<int64_t> adapted_classes;  ///< labels detected in any finished step, ascending
+  std::string step_digest;               ///< of the options and images of the last finished step
+  /// How far the step under way has come.
+  struct StepProgress {
+    int64_t epoch = 0;      ///< finished epochs
+    int64_t iteration = 0;  ///< finished iterations of the next one
+    std::string digest;     ///< of its options and images
+  };
+  std::optional<StepProgress> adapting;
 };
 
 /// A folder that carries everything from one command to the next. The files and
@@ -102,9 +114,12 @@ class StateWriter {
   StateWriter& operator=(const StateWriter&) = delete;
 
   const std::filesystem::path& folder() const { return folder_; }
+  /// Names may have a folder in front, such as `steps/01/metrics.json`.
   void put_tensors(const std::string& file, const std::map<std::string, torch::Tensor>& tensors,
                    const std::map<std::string, std::string>& metadata);
   void put_text(const std::string& file, const std::string& text);
+  /// Whether the file is part of the state after the next commit.
+  bool has(const std::string& file) const { return files_.contains(file); }
   /// The file is no longer part of the state from the next commit on.
   void remove(const std::string& file);
   void commit(const Manifest& manifest);
@@ -112,6 +127,7 @@ class StateWriter {
  private:
   void recover();
   void stage(const std::string& file);
+  std::filesystem::path place_for(const std::string& file) const;
 
   std::filesystem::path folder_;
   bool created_ = false;  // the folder is this writer's own

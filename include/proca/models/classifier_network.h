@@ -31,6 +31,10 @@ class ClassifierNetworkImpl : public torch::nn::Module {
   ClassifierNetworkImpl(std::shared_ptr<Backbone> backbone, int64_t num_classes, uint64_t seed);
 
   NetworkOutput forward(const torch::Tensor& images);
+  /// Several groups of images, one output each. In training mode every group has
+  /// batch-norm statistics of its own and updates the running ones in turn, as
+  /// if `forward` were called on one group after the other.
+  std::vector<NetworkOutput> forward_each(const std::vector<torch::Tensor>& groups);
 
   int64_t feature_size() const { return backbone_->feature_size(); }
   int64_t num_classes() const { return num_classes_; }

@@ -1,0 +1,72 @@
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "commands.h"
+#include "proca/engine/adapter.h"
+
+namespace proca::app {
+namespace {
+
+struct Options {
+  std::string state;
+  std::string target;
+  bool again = false;
+  bool discard_unfinished = false;
+  engine::AdaptOptions adapt;
+};
+
+void print(const engine::StepOutcome& outcome, const engine::Adapter& adapter) {
+  const auto& names = adapter.manifest().model.class_names;
+  std::vector<std::string> detected;
+  for (const int64_t label : outcome.detected) {
+    detected.push_back(names[static_cast<size_t>(label)]);
+  }
+  std::cout << fmt::format("step {}: adapted to {} images in {:.1f} s\n", outcome.step,
+                           outcome.num_images, outcome.seconds);
+  if (!detected.empty()) {
+    std::cout << fmt::format("classes detected: {} of {}: {}\n", detected.size(), names.size(),
+                             fmt::join(detected, ", "));
+  }
+  std::cout << fmt::format("classes adapted so far: {} of {}\n",
+                           adapter.manifest().adapted_classes.size(), names.size());
+}
+
+void run(const Options& options) {
+  engine::Adapter adapter(options.adapt, options.state);
+  const std::shared_ptr target =
+      data::open_images(std::filesystem::path(options.target),
+                        {.labels = data::Labels::kIgnored, .root = options.adapt.load.root});
+  const auto outcome = adapter.adapt(
+      target, options.again ? engine::SameImages::kAdaptAgain : engine::SameImages::kSkip,
+      options.discard_unfinished ? engine::Unfinished::kDiscard : engine::Unfinished::kRefuse);
+  if (outcome.already_done) {
+    std::cout << fmt::format(
+        "step {} was about these images already; nothing to do (--again adapts once more)\n",
+        outcome.step);
+    return;
+  }
+  print(outcome, adapter);
+}
+
+}  // namespace
+
+Command adapt_command() {
+  return {"adapt", "one time step: adapt a model to unlabelled images", [](OptionSet& set) {
+            const auto options = std::make_shared<Options>();
+            set.bind("state", options->state, "state directory to take one step further", "DIR");
+            set.require();
+            set.bind("target", options->target, "unlabelled images; labels, if any, are ignored",
+                     "PATH");
+            set.require();
+            set.bind("again", options->again, "also if the last step was about the same images");
+            set.bind("discard-unfinished", options->discard_unfinished,
+                     "forget a step on other images or options that was cut off");
+            options->adapt.bind(set);
+            return [options] { run(*options); };
+          }};
+}
+
+}  // namespace proca::app

@@ -1,0 +1,60 @@
+#include "run_report.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "proca/core/file.h"
+#include "proca/protocol/metrics_json.h"
+#include "proca/report/run_table.h"
+
+namespace proca::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Mean and standard deviation in percent of one figure over the seeds.
+Json spread(const std::vector<engine::SeedResult>& results, double protocol::RunMetrics::*figure) {
+  std::vector<double> values;
+  for (const auto& result : results) values.push_back(result.metrics.*figure * 100);
+  const auto [mean, std] = protocol::mean_std(values);
+  return {{"mean", mean}, {"std", std}};
+}
+
+}  // namespace
+
+std::vector<protocol::RunMetrics> metrics_of(const std::vector<engine::SeedResult>& results) {
+  std::vector<protocol::RunMetrics> metrics;
+  for (const auto& result : results) metrics.push_back(result.metrics);
+  return metrics;
+}
+
+std::string results_json(const engine::RunOptions& options,
+                         const std::vector<engine::SeedResult>& results) {
+  Json json{
+      {"preset", options.preset},
+      {"source", options.source},
+      {"target", options.target},
+      {"method", options.adapt.method.name()},
+      {"final_accuracy_percent", spread(results, &protocol::RunMetrics::final_accuracy)},
+      {"mean_accuracy_percent", spread(results, &protocol::RunMetrics::mean_accuracy)},
+      {"final_s1_accuracy_percent", spread(results, &protocol::RunMetrics::final_s1_accuracy)},
+      {"seeds", Json::array()}};
+  for (const auto& result : results) {
+    json["seeds"].push_back(
+        {{"seed", result.seed}, {"metrics", Json::parse(protocol::to_json(result.metrics))}});
+  }
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string results_text(const std::string& title, const std::vector<engine::SeedResult>& results) {
+  const auto metrics = metrics_of(results);
+  return report::run_table(title, metrics) + "\n" + report::group_matrix(metrics);
+}
+
+void write_results(const std::filesystem::path& folder, const std::string& json,
+                   const std::string& text) {
+  write_file(folder / "results.json", json);
+  write_file(folder / "results.txt", text);
+}
+
+}  // namespace proca::app

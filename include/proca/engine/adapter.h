@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "proca/core/options.h"
+#include "proca/data/load_options.h"
+#include "proca/engine/device.h"
+#include "proca/engine/state_directory.h"
+#include "proca/methods/method_options.h"
+
+namespace proca::engine {
+
+/// How to adapt. Fields that are empty follow the method's recipe.
+struct AdaptOptions {
+  methods::MethodOptions method;
+  /// Option -> value of the method, where the user chose none: a preset's.
+  std::map<std::string, std::vector<std::string>> method_defaults;
+  std::optional<int64_t> epochs;  ///< per step
+  std::optional<int64_t> batch_size;
+  std::optional<double> lr;
+  std::optional<double> momentum;
+  std::optional<double> weight_decay;
+  /// Weight file that the first step starts from instead of the source model; its
+  /// classifier is taken if it fits, else fresh.
+  std::string start_weights;
+  int64_t seed = 0;
+  int64_t checkpoint_every = 60;  ///< seconds between checkpoints within a step
+  data::LoadOptions load;
+  ComputeOptions compute;
+
+  /// Everything.
+  void bind(OptionSet& options);
+  /// The method and its options, and those of training.
+  void bind_training(OptionSet& options);
+};
+
+/// What a step came to.
+struct StepOutcome {
+  int64_t step = 0;  ///< its number, from 1
+  int64_t num_images = 0;
+  std::vector<int64_t> detected;         ///< classes; empty for methods that detect none
+  std::map<std::string, double> losses;  ///< mean of each term in the last epoch
+  double seconds = 0;                    ///< in this process
+  /// The state had been adapted to these very images with these options already,
+  /// and nothing was done.
+  bool already_done = false;
+};
+
+/// What to do with images that the last step was about already.
+enum class SameImages {
+  kSkip,  ///< nothing: a command that is given twice adapts once
+  kAdaptAgain,
+};
+/// What to do with a step that was cut off and was about something else.
+enum class Unfinished {
+  kRefuse,   ///< `InputError`: it should be finished first
+  kDiscard,  ///< forget it
+};
+
+/// Takes a state directory through time steps: unlabelled images come in, the
+/// current model, the prototypes and the steps' records go into the state.
+///
+/// A step either is finished, and the state then has everything of it, or it is not,
+/// and the model of the step before stays in place. Checkpoints are kept on the
+/// side; the same call after a kill or Ctrl-C goes on from the last one and, on a CPU
+/// with the same number of threads, ends bit-equal to a step that was never cut off.
+///
+/// Target images are read in their own step only. Of earlier ones nothing but the
+/// prototypes in the state is used.
+///
+/// Example:
+/// ```
+/// Adapter adapter(options, "state");
+/// adapter.adapt(data::open_images("monday", {.labels = data::Labels::kIgnored}));
+/// ```
+class Adapter {
+ public:
+  /// Locks the state. Throws `InputError` when it is missing, damaged, in source
+  /// training, in use, or has been adapted with another method.
+  Adapter(const AdaptOptions& options, std::filesystem::path state);
+  ~Adapter();
+
+  /// One time step. Throws `InputError` when there is no image, or when the source
+  /// images that the state names cannot be found; `Interrupted` on Ctrl-C, after
+  /// saving; `Error` naming the loss term that is no longer a number.
+  StepOutcome adapt(std::shared_ptr<const data::ImageSource> target,
+                    SameImages same_images = SameImages::kSkip,
+                    Unfinished unfinished = Unfinished::kRefuse);
+
+  const Manifest& manifest() const;
+  /// The current model, on the device.
+  const models::ClassifierNetwork& network() const;
+  torch::Device device() const;
+  /// The decisions of the step that `adapt` finished last in this process; else null.
+  const methods::StepDecisions* decisions() const;
+
+  /// Puts a text into the folder of a finished step (from 1), such as `metrics.json`.
+  void put_step_file(int64_t step, const std::string& name, const std::string& text);
+  /// The text, or nothing if the step has no such file.
+  std::optional<std::string> step_file(int64_t step, const std::string& name) const;
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// Makes `folder` a state that has the source model of `source` and no step yet.
+/// Does nothing if it is one already.
+void copy_source_state(const std::filesystem::path& source, const std::filesystem::path& folder);
+
+}  // namespace proca::engine

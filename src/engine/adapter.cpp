@@ -1,0 +1,425 @@
+#include "proca/engine/adapter.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+#include <torch/types.h>
+
+#include "proca/core/error.h"
+#include "proca/core/interrupt.h"
+#include "proca/core/log.h"
+#include "proca/engine/event_log.h"
+#include "proca/engine/image_tensors.h"
+#include "proca/engine/model_loading.h"
+#include "proca/models/load_weights.h"
+#include "run_config.h"
+#include "source_images.h"
+#include "step_files.h"
+#include "step_trainer.h"
+
+namespace proca::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kModelFile = "model.safetensors";
+constexpr const char* kSourceFile = "source.safetensors";
+constexpr const char* kMemoryFile = "memory.safetensors";
+constexpr const char* kMethodFile = "method.safetensors";
+constexpr const char* kCentresFile = "centres.safetensors";
+constexpr const char* kOptionsFile = "adapt.toml";
+// Of a step under way: the model of the step before stays where everybody finds it.
+constexpr const char* kTrainingFile = "training.safetensors";
+constexpr const char* kTrainingMemoryFile = "training_memory.safetensors";
+constexpr const char* kTrainingOptionsFile = "training.toml";
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+methods::TrainingRecipe resolve_recipe(const AdaptOptions& options,
+                                       methods::TrainingRecipe recipe) {
+  recipe.epochs = options.epochs.value_or(recipe.epochs);
+  recipe.batch_size = options.batch_size.value_or(recipe.batch_size);
+  recipe.lr = options.lr.value_or(recipe.lr);
+  recipe.momentum = options.momentum.value_or(recipe.momentum);
+  recipe.weight_decay = options.weight_decay.value_or(recipe.weight_decay);
+  return recipe;
+}
+
+StateDirectory open_ready(const fs::path& folder) {
+  StateDirectory state(folder);
+  if (state.manifest().phase != Phase::kReady) {
+    throw InputError(fmt::format(
+        "{}: its source training has not ended ({} epochs done); run proca pretrain again to go on",
+        folder.string(), state.manifest().epoch));
+  }
+  return state;
+}
+
+}  // namespace
+
+class Adapter::Implementation {
+ public:
+  Implementation(const AdaptOptions& options, fs::path folder)
+      : options_(options),
+        folder_(std::move(folder)),
+        method_choice_(options.method.resolve(options.method_defaults)),
+        recipe_(resolve_recipe(options, method_choice_.spec->recipe)),
+        device_(prepare_compute(options.compute)) {
+    check_state(open_ready(folder_));  // Before anything is locked or made.
+    writer_ = std::make_unique<StateWriter>(folder_);
+    const auto state = open_ready(folder_);
+    check_state(state);
+    manifest_ = state.manifest();
+    inference_ = {.device = device_,
+                  .batch_size = device_.is_cuda() ? 128 : 32,
+                  .threads = options_.compute.resolved_threads()};
+    network_ = load_model(state).network;
+    network_->to(device_);
+    method_ = method_choice_.build(network_);
+    load_method(state, kMethodFile, kMemoryFile);
+  }
+
+  StepOutcome adapt(std::shared_ptr<const data::ImageSource> target, SameImages same_images,
+                    Unfinished unfinished) {
+    const auto start = Clock::now();
+    if (target->listing().size() == 0) {
+      throw InputError(fmt::format("{}: holds no image", target->listing().origin));
+    }
+    finished_decisions_ = false;
+    target_ = std::make_unique<data::ImageStore>(options_.load.make_store(
+        target, manifest_.model.preprocessing.resolved_resize(), inference_.threads));
+    target_view_.reset();
+    step_options_ = describe_step();
+    const auto step_digest = digest(step_options_);
+    StepOutcome outcome{.step = manifest_.step + 1, .num_images = target_->size()};
+    if (same_images == SameImages::kSkip && !manifest_.adapting &&
+        manifest_.step_digest == step_digest) {
+      outcome.step = manifest_.step;
+      outcome.already_done = true;
+      return outcome;
+    }
+    check_unfinished(step_digest, unfinished);
+    if (method_->trains()) {
+      train(step_digest, outcome);
+    } else {
+      EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
+      write_step_event(events, outcome, seconds_since(start));
+    }
+    outcome.seconds = seconds_since(start);
+    finish_step(step_digest, outcome);
+    return outcome;
+  }
+
+  const Manifest& manifest() const { return manifest_; }
+  const models::ClassifierNetwork& network() const { return network_; }
+  torch::Device device() const { return device_; }
+  const methods::StepDecisions* decisions() const {
+    return finished_decisions_ ? method_->decisions() : nullptr;
+  }
+
+  void put_step_file(int64_t step, const std::string& name, const std::string& text) {
+    writer_->put_text(step_file_name(step, name), text);
+    writer_->commit(manifest_);
+  }
+
+  std::optional<std::string> step_file(int64_t step, const std::string& name) const {
+    const StateDirectory state(folder_);
+    const auto file = step_file_name(step, name);
+    if (!state.has(file)) return std::nullopt;
+    return state.read_text(file);
+  }
+
+ private:
+  void check_state(const StateDirectory& state) const {
+    const auto& used = state.manifest().method;
+    if (used.empty() || used == method_choice_.spec->name) return;
+    throw InputError(fmt::format("{}: has been adapted with {}, not {}; use --method {}",
+                                 folder_.string(), used, method_choice_.spec->name, used));
+  }
+
+  void load_method(const StateDirectory& state, const char* method_file, const char* memory_file) {
+    if (auto* memory = method_->memory()) {
+      if (state.has(memory_file)) memory->load(state.read_tensors(memory_file).tensors);
+      saved_revision_ = memory->revision();
+    }
+    if (!state.has(method_file)) return;
+    const auto saved = state.read_tensors(method_file).tensors;
+    load_module_state(method_->auxiliary_modules().get(), part_of(saved, "auxiliary."));
+    method_->load(part_of(saved, "method."));
+    finished_decisions_ = true;
+  }
+
+  std::string describe_step() const {
+    std::string text = fmt::format("method = {}\n", toml_string(method_choice_.spec->name));
+    if (method_->trains()) {
+      text += fmt::format(
+          "epochs = {}\nbatch-size = {}\nlr = {}\nmomentum = {}\nweight-decay = {}\nseed = {}\n"
+          "start-weights = {}\n",
+          recipe_.epochs, recipe_.batch_size, recipe_.lr, recipe_.momentum, recipe_.weight_decay,
+          options_.seed, toml_string(options_.start_weights));
+    }
+    return text + "\n[method]\n" + method_choice_.toml + describe_content(*target_);
+  }
+
+  void check_unfinished(const std::string& step_digest, Unfinished unfinished) {
+    if (!manifest_.adapting || manifest_.adapting->digest == step_digest) return;
+    if (unfinished == Unfinished::kRefuse) {
+      refuse_other_options(folder_.string(),
+                           fmt::format("step {} is under way", manifest_.step + 1),
+                           StateDirectory(folder_).read_text(kTrainingOptionsFile), step_options_,
+                           "give the same command to go on, or --discard-unfinished to forget it");
+    }
+    log_warning(fmt::format("{}: the unfinished step {} is forgotten", folder_.string(),
+                            manifest_.step + 1));
+    manifest_.adapting.reset();
+    remove_training_files();
+    writer_->commit(manifest_);
+  }
+
+  void remove_training_files() {
+    for (const auto* file : {kTrainingFile, kTrainingMemoryFile, kTrainingOptionsFile}) {
+      writer_->remove(file);
+    }
+  }
+
+  void open_source() {
+    if (source_) return;
+    const StateDirectory state(folder_);
+    auto load = options_.load;  // What the target images left of the memory.
+    load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_->cached_bytes());
+    source_ = std::make_unique<SourceImages>(state, load, inference_);
+    if (state.has(kCentresFile)) {
+      const auto saved = state.read_tensors(kCentresFile);
+      const auto description = saved.metadata.find("source");
+      if (description != saved.metadata.end() && description->second == source_->description()) {
+        source_centres_ = saved.tensors.at("centres").to(device_);
+      }
+    }
+  }
+
+  // The frozen source model, needed in few places and never at the same time as training.
+  models::ClassifierNetwork source_model() const {
+    const StateDirectory state(folder_);
+    auto network = build_network(manifest_.model, 0, folder_);
+    models::load_weights(network, state.read_tensors(kSourceFile), models::HeadPolicy::kMustMatch);
+    network->to(device_);
+    return network;
+  }
+
+  methods::Predictions predict_target(methods::ModelChoice choice) {
+    auto inference = inference_;
+    inference.title = "target images";
+    const auto& preprocessing = manifest_.model.preprocessing;
+    if (choice == methods::ModelChoice::kCurrent) {
+      return predict_all(network_, *target_, preprocessing, inference);
+    }
+    if (!target_view_) {
+      target_view_ = predict_all(source_model(), *target_, preprocessing, inference);
+    }
+    return *target_view_;
+  }
+
+  torch::Tensor centres(methods::ModelChoice choice) {
+    if (choice == methods::ModelChoice::kCurrent) return source_->centres(network_);
+    if (!source_centres_.defined()) {
+      source_centres_ = source_->centres(source_model());
+      writer_->put_tensors(kCentresFile, {{"centres", source_centres_}},
+                           {{"source", source_->description()}});
+    }
+    return source_centres_;
+  }
+
+  methods::StepContext context() {
+    const auto& preprocessing = manifest_.model.preprocessing;
+    methods::StepContext context;
+    context.step = manifest_.step;
+    context.seed = static_cast<uint64_t>(options_.seed);
+    context.predict_target = [this](methods::ModelChoice choice) { return predict_target(choice); };
+    context.source_centres = [this](methods::ModelChoice choice) { return centres(choice); };
+    context.source_prior = source_->prior();
+    context.target_pixels = [this, preprocessing](const std::vector<int64_t>& ids) {
+      return pixels_of(*target_, ids, preprocessing);
+    };
+    context.target_name = [this](int64_t id) { return target_->sample(id).path; };
+    context.to_input = [this, preprocessing](const torch::Tensor& pixels) {
+      return to_network_input(pixels, preprocessing, device_);
+    };
+    return context;
+  }
+
+  void start_first_step() {
+    if (manifest_.step > 0 || options_.start_weights.empty()) return;
+    const auto fresh =
+        build_network(manifest_.model, static_cast<uint64_t>(options_.seed), folder_);
+    models::load_weights(network_, {fresh->state(), {}, "fresh network"},
+                         models::HeadPolicy::kMustMatch);
+    const auto report =
+        models::load_weights(network_, models::read_weight_file(options_.start_weights));
+    if (!report.notice.empty()) log_info(report.notice);
+  }
+
+  void train(const std::string& step_digest, StepOutcome& outcome) {
+    const auto start = Clock::now();
+    open_source();
+    if (!manifest_.adapting) start_first_step();
+    StepTrainer trainer({.network = network_,
+                         .method = method_.get(),
+                         .source = &source_->store(),
+                         .target = target_.get(),
+                         .preprocessing = manifest_.model.preprocessing,
+                         .recipe = recipe_,
+                         .context = context(),
+                         .device = device_,
+                         .threads = inference_.threads});
+    if (manifest_.adapting) resume(trainer);
+    EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
+    auto saved_at = Clock::now();
+    const auto save = [&] {
+      manifest_.adapting = {trainer.position().epoch, trainer.position().iteration, step_digest};
+      manifest_.events_bytes = events.size();
+      save_training(trainer);
+      saved_at = Clock::now();
+    };
+    trainer.run(events, [&] {
+      if (trainer.position().epoch == recipe_.epochs) return;  // The whole step is saved next.
+      try {
+        throw_if_interrupted("stopped and saved; the same command goes on from here");
+      } catch (const Interrupted&) {
+        save();
+        throw;
+      }
+      if (seconds_since(saved_at) >= static_cast<double>(options_.checkpoint_every)) save();
+    });
+    outcome.losses = trainer.losses();
+    if (const auto* decisions = method_->decisions()) {
+      outcome.detected = decisions->shared_classes.classes;
+    }
+    write_step_event(events, outcome, seconds_since(start));
+  }
+
+  void resume(StepTrainer& trainer) {
+    const StateDirectory state(folder_);
+    const StepPosition position{manifest_.adapting->epoch, manifest_.adapting->iteration};
+    if (auto* memory = method_->memory(); memory != nullptr && state.has(kTrainingMemoryFile)) {
+      memory->load(state.read_tensors(kTrainingMemoryFile).tensors);
+    }
+    trainer.load(state.read_tensors(kTrainingFile).tensors, position);
+    log_info(fmt::format("{}: step {} goes on after epoch {}, iteration {}", folder_.string(),
+                         manifest_.step + 1, position.epoch, position.iteration));
+  }
+
+  void save_training(const StepTrainer& trainer) {
+    writer_->put_tensors(kTrainingFile, trainer.state(), {});
+    writer_->put_text(kTrainingOptionsFile, step_options_);
+    if (auto* memory = method_->memory();
+        memory != nullptr && memory->revision() != saved_revision_) {
+      writer_->put_tensors(kTrainingMemoryFile, memory->save(), {});
+      saved_revision_ = memory->revision();
+    }
+    writer_->commit(manifest_);
+  }
+
+  void write_step_event(EventLog& events, const StepOutcome& outcome, double seconds) {
+    events.write("step", {{"step", outcome.step},
+                          {"images", outcome.num_images},
+                          {"detected_classes", static_cast<int64_t>(outcome.detected.size())},
+                          {"seconds", seconds}});
+    manifest_.events_bytes = events.size();
+  }
+
+  void finish_step(const std::string& step_digest, const StepOutcome& outcome) {
+    const auto& names = manifest_.model.class_names;
+    const int64_t number = manifest_.step + 1;
+    if (const auto* decisions = method_->trains() ? method_->decisions() : nullptr) {
+      writer_->put_text(step_file_name(number, "detection.json"),
+                        detection_json(*decisions, names));
+      writer_->put_text(step_file_name(number, "pseudo_labels.csv"),
+                        pseudo_labels_csv(*decisions, *target_, names));
+    }
+    if (auto* memory = method_->memory()) {
+      writer_->put_text(step_file_name(number, "prototypes.json"),
+                        prototypes_json(*memory, manifest_.step, names));
+      if (memory->num_classes() > 0) writer_->put_tensors(kMemoryFile, memory->save(), {});
+      saved_revision_ = memory->revision();
+    }
+    if (method_->trains()) writer_->put_tensors(kModelFile, network_->state(), {});
+    auto method_state = with_prefix(method_->save(), "method.");
+    method_state.merge(with_prefix(module_state(method_->auxiliary_modules().get()), "auxiliary."));
+    if (!method_state.empty()) writer_->put_tensors(kMethodFile, method_state, {});
+    writer_->put_text(kOptionsFile, step_options_);
+    remove_training_files();
+    auto& adapted = manifest_.adapted_classes;
+    adapted.insert(adapted.end(), outcome.detected.begin(), outcome.detected.end());
+    std::sort(adapted.begin(), adapted.end());
+    adapted.erase(std::unique(adapted.begin(), adapted.end()), adapted.end());
+    manifest_.adapting.reset();
+    manifest_.method = method_choice_.spec->name;
+    manifest_.step_digest = step_digest;
+    manifest_.step = number;
+    writer_->commit(manifest_);
+    finished_decisions_ = true;
+  }
+
+  AdaptOptions options_;
+  fs::path folder_;
+  methods::MethodOptions::Resolved method_choice_;
+  methods::TrainingRecipe recipe_;
+  torch::Device device_;
+  InferenceOptions inference_;
+  std::unique_ptr<StateWriter> writer_;
+  Manifest manifest_;
+  models::ClassifierNetwork network_{nullptr};
+  std::unique_ptr<methods::Method> method_;
+  int64_t saved_revision_ = 0;  // of the memory on disk
+  std::unique_ptr<SourceImages> source_;
+  torch::Tensor source_centres_;
+  // Of the step under way.
+  std::unique_ptr<data::ImageStore> target_;
+  std::optional<methods::Predictions> target_view_;  // the source model's
+  std::string step_options_;
+  bool finished_decisions_ = false;
+};
+
+Adapter::Adapter(const AdaptOptions& options, fs::path state)
+    : implementation_(std::make_unique<Implementation>(options, std::move(state))) {}
+Adapter::~Adapter() = default;
+
+StepOutcome Adapter::adapt(std::shared_ptr<const data::ImageSource> target, SameImages same_images,
+                           Unfinished unfinished) {
+  return implementation_->adapt(std::move(target), same_images, unfinished);
+}
+const Manifest& Adapter::manifest() const { return implementation_->manifest(); }
+const models::ClassifierNetwork& Adapter::network() const { return implementation_->network(); }
+torch::Device Adapter::device() const { return implementation_->device(); }
+const methods::StepDecisions* Adapter::decisions() const { return implementation_->decisions(); }
+void Adapter::put_step_file(int64_t step, const std::string& name, const std::string& text) {
+  implementation_->put_step_file(step, name, text);
+}
+std::optional<std::string> Adapter::step_file(int64_t step, const std::string& name) const {
+  return implementation_->step_file(step, name);
+}
+
+void copy_source_state(const fs::path& source, const fs::path& folder) {
+  if (StateDirectory::exists(folder)) return;
+  const auto state = open_ready(source);
+  StateWriter writer(folder);
+  auto manifest = state.manifest();
+  const auto weights = state.read_tensors(kSourceFile);
+  writer.put_tensors(kSourceFile, weights.tensors, {});
+  writer.put_tensors(kModelFile, weights.tensors, {});
+  writer.put_text("config.toml", state.read_text("config.toml"));
+  if (state.has("backbone.pt")) writer.put_text("backbone.pt", state.read_text("backbone.pt"));
+  manifest.step = 0;
+  manifest.events_bytes = 0;
+  manifest.method.clear();
+  manifest.adapted_classes.clear();
+  manifest.step_digest.clear();
+  manifest.adapting.reset();
+  writer.commit(manifest);
+}
+
+}  // namespace proca::engine

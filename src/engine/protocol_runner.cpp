@@ -1,0 +1,217 @@
+#include "proca/engine/protocol_runner.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/types.h>
+
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/core/log.h"
+#include "proca/data/subset.h"
+#include "proca/engine/inference.h"
+#include "proca/protocol/metrics_json.h"
+#include "run_config.h"
+
+namespace proca::engine {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kMetricsFile = "metrics.json";
+
+// The labelled target images of all steps, decoded once, and which belong to which step.
+struct TargetImages {
+  std::shared_ptr<const data::ImageStore> store;
+  std::vector<std::vector<int64_t>> steps;  // indexes in the store
+};
+
+class ProtocolRun {
+ public:
+  ProtocolRun(const RunOptions& options, const protocol::Preset& preset, fs::path out)
+      : options_(options), preset_(preset), out_(std::move(out)) {
+    const auto paths =
+        protocol::find_task(preset, options.data_root, options.source, options.target);
+    if (options_.adapt.load.root.empty()) options_.adapt.load.root = options.data_root;
+    options_.pretrain.source = paths.source.string();
+    options_.pretrain.load = options_.adapt.load;
+    const auto source = data::open_images(
+        paths.source, {.labels = data::Labels::kRequired, .root = options_.adapt.load.root});
+    class_names_ = source->listing().class_names;
+    schedule_ = protocol::make_schedule(preset, options.source, options.target, source->listing());
+    target_source_ = data::open_images(paths.target, {.labels = data::Labels::kRequired,
+                                                      .root = options_.adapt.load.root,
+                                                      .known_classes = class_names_});
+    check_target();
+    check_config();
+  }
+
+  SeedResult run(int64_t seed) {
+    const auto source_state = prepare_source(seed);
+    const auto folder = out_ / fmt::format("seed-{}", seed);
+    copy_source_state(source_state, folder);
+    auto adapt = options_.adapt;
+    adapt.seed = seed;
+    Adapter adapter(adapt, folder);
+    if (adapter.manifest().model.class_names != class_names_) {
+      throw InputError(fmt::format("--source-state: the classes of {} are not those of {}",
+                                   source_state.string(), options_.source));
+    }
+    load_target(adapter.manifest().model.preprocessing);
+    SeedResult result{.seed = seed};
+    const auto source_record = record_of(adapter, 0);
+    std::vector<protocol::StepRecord> records;
+    for (int64_t step = 1; step <= schedule_.num_steps(); ++step) {
+      if (adapter.manifest().step < step) {
+        log_info(fmt::format("seed {}, step {} of {}: {} images", seed, step, schedule_.num_steps(),
+                             target_.steps[static_cast<size_t>(step - 1)].size()));
+        result.seconds += adapter.adapt(images_of_step(step), SameImages::kAdaptAgain).seconds;
+      }
+      records.push_back(record_of(adapter, step));
+    }
+    result.metrics = protocol::summarise(schedule_, source_record.classes, records);
+    return result;
+  }
+
+ private:
+  // Every step needs an image; of classes that have none in the target only a warning tells.
+  void check_target() const {
+    const auto counts = target_source_->listing().count_per_class();
+    for (size_t step = 0; step < schedule_.steps.size(); ++step) {
+      int64_t images = 0;
+      for (const int64_t label : schedule_.steps[step]) {
+        const int64_t count = counts[static_cast<size_t>(label)];
+        images += count;
+        if (count == 0) {
+          log_warning(fmt::format("{}: has no image of class {}, which should arrive at step {}",
+                                  target_source_->listing().origin,
+                                  class_names_[static_cast<size_t>(label)], step + 1));
+        }
+      }
+      if (images == 0) {
+        throw InputError(fmt::format("{}: has no image of the classes of step {}",
+                                     target_source_->listing().origin, step + 1));
+      }
+    }
+  }
+
+  std::string config_text() {
+    OptionSet set;
+    auto options = options_;
+    options.data_root.clear();  // A moved folder is no other data.
+    options.adapt.load.root.clear();
+    options.bind(set);
+    auto text = deciding_options(set);
+    const auto method = options_.adapt.method.resolve(options_.adapt.method_defaults);
+    text = text.substr(0, text.find("\n[method]")) + "\n[method]\n" + method.toml;
+    for (size_t step = 0; step < schedule_.steps.size(); ++step) {
+      text +=
+          fmt::format("# step {}: classes {}\n", step + 1, fmt::join(schedule_.steps[step], ", "));
+    }
+    return text + describe_images(target_source_->listing());
+  }
+
+  void check_config() {
+    create_writable_folder(out_);
+    const auto path = out_ / "run.toml";
+    const auto text = config_text();
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) {
+      write_file(path, text);
+      return;
+    }
+    const auto theirs = read_text_file(path);
+    if (theirs != text) {
+      refuse_other_options(out_.string(), "holds a run", theirs, text, "use another --out");
+    }
+  }
+
+  fs::path prepare_source(int64_t seed) {
+    if (!options_.source_state.empty()) return options_.source_state;
+    auto training = options_.pretrain;
+    training.seed = seed;
+    const auto folder = out_ / fmt::format("source-{}", seed);
+    train_source(training, folder);
+    return folder;
+  }
+
+  void load_target(const data::Preprocessing& preprocessing) {
+    if (target_.store) return;
+    const auto seen = schedule_.all();
+    const std::set<int64_t> wanted(seen.begin(), seen.end());
+    std::vector<int64_t> indexes;
+    const auto& samples = target_source_->listing().samples;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      if (wanted.contains(samples[i].label)) indexes.push_back(static_cast<int64_t>(i));
+    }
+    target_.store = std::make_shared<data::ImageStore>(options_.adapt.load.make_store(
+        data::subset(target_source_, indexes), preprocessing.resolved_resize(),
+        options_.adapt.compute.resolved_threads()));
+    for (const auto& classes : schedule_.steps) {
+      auto& step = target_.steps.emplace_back();
+      for (int64_t i = 0; i < target_.store->size(); ++i) {
+        const auto label = target_.store->sample(i).label;
+        if (std::find(classes.begin(), classes.end(), label) != classes.end()) step.push_back(i);
+      }
+    }
+  }
+
+  // What adaptation gets to see: the images without their labels.
+  std::shared_ptr<const data::ImageSource> images_of_step(int64_t step) const {
+    const auto& indexes = target_.steps[static_cast<size_t>(step - 1)];
+    return data::without_labels(data::subset(data::stored_images(target_.store), indexes));
+  }
+
+  // The record of a finished step (0: of the source model), measured unless it is there.
+  protocol::StepRecord record_of(Adapter& adapter, int64_t step) {
+    if (const auto text = adapter.step_file(step, kMetricsFile)) {
+      return protocol::step_record_from_json(
+          *text, fmt::format("{}/seed steps/{:02}/{}", out_.string(), step, kMetricsFile));
+    }
+    protocol::StepRecord record;
+    record.classes =
+        evaluate(adapter.network(), *target_.store, adapter.manifest().model.preprocessing,
+                 {.device = adapter.device(),
+                  .batch_size = adapter.device().is_cuda() ? 128 : 32,
+                  .threads = options_.adapt.compute.resolved_threads()})
+            .classes;
+    const auto* decisions = step > 0 ? adapter.decisions() : nullptr;
+    if (decisions != nullptr) judge(*decisions, step, record);
+    adapter.put_step_file(step, kMetricsFile, protocol::to_json(record, class_names_));
+    return record;
+  }
+
+  void judge(const methods::StepDecisions& decisions, int64_t step,
+             protocol::StepRecord& record) const {
+    record.detection = protocol::measure_detection(decisions.shared_classes.classes,
+                                                   schedule_.steps[static_cast<size_t>(step - 1)]);
+    const auto& indexes = target_.steps[static_cast<size_t>(step - 1)];
+    const auto* labels = decisions.pseudo_labels.labels.data_ptr<int64_t>();
+    protocol::Tally tally{.num_images = static_cast<int64_t>(indexes.size())};
+    for (size_t i = 0; i < indexes.size(); ++i) {
+      if (labels[i] == target_.store->sample(indexes[i]).label) ++tally.num_correct;
+    }
+    record.pseudo_labels = tally;
+  }
+
+  RunOptions options_;
+  const protocol::Preset& preset_;
+  fs::path out_;
+  std::vector<std::string> class_names_;
+  protocol::ClassSchedule schedule_;
+  std::shared_ptr<data::ImageSource> target_source_;
+  TargetImages target_;
+};
+
+}  // namespace
+
+std::vector<SeedResult> run_protocol(const RunOptions& options, const protocol::Preset& preset,
+                                     const fs::path& out) {
+  ProtocolRun run(options, preset, out);
+  std::vector<SeedResult> results;
+  for (const int64_t seed : options.seeds) results.push_back(run.run(seed));
+  return results;
+}
+
+}  // namespace proca::engine

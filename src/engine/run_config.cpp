@@ -1,0 +1,69 @@
+#include "run_config.h"
+
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+
+namespace proca::engine {
+
+std::string deciding_options(const OptionSet& options) {
+  static const std::set<std::string> indifferent = {"device", "threads", "cache-ram",
+                                                    "checkpoint-every"};
+  std::istringstream lines(options.to_toml());
+  std::string line, text;
+  while (std::getline(lines, line)) {
+    if (!indifferent.contains(line.substr(0, line.find(' ')))) text += line + "\n";
+  }
+  return text;
+}
+
+std::string digest(const std::string& text) { return fmt::format("{:08x}", crc32(bytes_of(text))); }
+
+std::string describe_images(const data::ImageListing& listing) {
+  uint32_t crc = 0;
+  for (const auto& name : listing.class_names) crc = crc32(bytes_of(name + "\n"), crc);
+  for (const auto& sample : listing.samples) {
+    const auto name = std::filesystem::path(sample.path).filename().string();
+    crc = crc32(bytes_of(fmt::format("{} {}\n", name, sample.label)), crc);
+  }
+  return fmt::format("# images: {} in {} classes, names {:08x}\n", listing.size(),
+                     listing.num_classes(), crc);
+}
+
+std::string describe_content(const data::ImageStore& store) {
+  // Today's folder may have yesterday's name and file names: only pixels tell them apart.
+  constexpr int64_t kLookedAt = 256;
+  const int64_t stride = std::max<int64_t>(1, store.size() / kLookedAt);
+  uint32_t crc = 0;
+  data::Image scratch;
+  for (int64_t i = 0; i < store.size(); ++i) {
+    const auto name = std::filesystem::path(store.sample(i).path).filename().string();
+    crc = crc32(bytes_of(name + "\n"), crc);
+    if (i % stride != 0) continue;
+    const auto view = store.load(i, scratch);
+    for (int64_t y = 0; y < view.height; ++y) {
+      crc = crc32({view.row(y), static_cast<size_t>(view.width * data::Image::kChannels)}, crc);
+    }
+  }
+  return fmt::format("# images: {}, content {:08x}\n", store.size(), crc);
+}
+
+void refuse_other_options(const std::string& where, const std::string& what,
+                          const std::string& theirs, const std::string& mine,
+                          const std::string& advice) {
+  std::istringstream my_lines(mine), their_lines(theirs);
+  std::string my_line, their_line;
+  while (std::getline(my_lines, my_line) && std::getline(their_lines, their_line)) {
+    if (my_line == their_line) continue;
+    throw InputError(fmt::format("{}: {} with other options: {} there, {} here; {}", where, what,
+                                 their_line, my_line, advice));
+  }
+  throw InputError(fmt::format("{}: {} with other options; {}", where, what, advice));
+}
+
+}  // namespace proca::engine

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <torch/types.h>
+
+#include "proca/data/batch_loader.h"
+#include "proca/data/preprocessing.h"
+#include "proca/engine/event_log.h"
+#include "proca/engine/sgd.h"
+#include "proca/methods/method.h"
+
+namespace proca::engine {
+
+/// How far a step has come: so many epochs, and so many iterations of the next.
+struct StepPosition {
+  int64_t epoch = 0;
+  int64_t iteration = 0;
+};
+
+/// What a step's training works with; all of it outlives the trainer.
+struct StepMaterial {
+  models::ClassifierNetwork network{nullptr};  ///< on the device
+  methods::Method* method = nullptr;
+  const data::ImageStore* source = nullptr;
+  const data::ImageStore* target = nullptr;
+  data::Preprocessing preprocessing = {};
+  methods::TrainingRecipe recipe = {};
+  methods::StepContext context = {};  ///< with step, seed and the functions set
+  torch::Device device = torch::kCPU;
+  int64_t threads = 1;
+};
+
+/// The training loop of one time step, with an optimiser of its own.
+class StepTrainer {
+ public:
+  explicit StepTrainer(StepMaterial material);
+
+  /// Where it is: everything that `load` needs to go on from `position()`, less
+  /// the method's memory.
+  std::map<std::string, torch::Tensor> state() const;
+  StepPosition position() const { return position_; }
+  void load(const std::map<std::string, torch::Tensor>& state, StepPosition position);
+
+  /// Trains from `position()` to the end of the step. `checkpoint` is called
+  /// wherever the step could go on from later; what it throws ends the training.
+  void run(EventLog& events, const std::function<void()>& checkpoint);
+
+  /// Mean of each loss term in the last epoch.
+  const std::map<std::string, double>& losses() const { return losses_; }
+
+ private:
+  // A sum on the device, so that nothing is read back before the epoch ends.
+  struct RunningMean {
+    torch::Tensor sum;  // double scalar
+    int64_t count = 0;
+  };
+
+  void train_epoch(EventLog& events, const std::function<void()>& checkpoint);
+  void train_iteration(data::PixelBatch source, data::PixelBatch target);
+  void report_epoch(EventLog& events, double images_per_s);
+  void update_progress();
+
+  StepMaterial material_;
+  Sgd optimizer_;
+  StepPosition position_;
+  std::map<std::string, RunningMean> sums_;
+  std::map<std::string, double> losses_;
+};
+
+/// Parameters and buffers of a module by name; none for null.
+std::map<std::string, torch::Tensor> module_state(const torch::nn::Module* module);
+/// Copies what `module_state` gave. Throws `InputError` if names or shapes differ.
+void load_module_state(torch::nn::Module* module,
+                       const std::map<std::string, torch::Tensor>& state);
+
+/// Puts `prefix` in front of every name, or takes those that have it and cuts it off.
+std::map<std::string, torch::Tensor> with_prefix(const std::map<std::string, torch::Tensor>& state,
+                                                 const std::string& prefix);
+std::map<std::string, torch::Tensor> part_of(const std::map<std::string, torch::Tensor>& state,
+                                             const std::string& prefix);
+
+}  // namespace proca::engine

@@ -1,0 +1,194 @@
+#include "prototype_replay.h"
+
+#include <fmt/format.h>
+
+#include "proca/core/error.h"
+#include "proca/losses/cross_entropy.h"
+
+namespace proca::methods {
+namespace {
+
+// float64 [n] <-> std::vector, for saving.
+torch::Tensor to_tensor(const std::vector<double>& values) {
+  return torch::tensor(values, torch::kFloat64);
+}
+torch::Tensor to_tensor(const std::vector<int64_t>& values) {
+  return torch::tensor(values, torch::kInt64);
+}
+template <typename T>
+std::vector<T> to_vector(const torch::Tensor& tensor) {
+  const auto values = tensor.contiguous();
+  return {values.data_ptr<T>(), values.data_ptr<T>() + values.numel()};
+}
+
+std::vector<int64_t> images_of_class(const torch::Tensor& labels, int64_t label) {
+  return to_vector<int64_t>((labels == label).nonzero().flatten());
+}
+
+}  // namespace
+
+PrototypeReplay::PrototypeReplay(models::ClassifierNetwork network, const PrototypeOptions& options)
+    : options_(options),
+      network_(std::move(network)),
+      memory_(options.prototypes, options.memory_budget) {
+  options_.detection.validate();
+  options_.resolved_contrast().validate();
+}
+
+void PrototypeReplay::begin_step(const StepContext& context) {
+  const auto source_view = context.predict_target(ModelChoice::kSource);
+  const auto& detection_view = options_.detection_model == ModelChoice::kSource
+                                   ? source_view
+                                   : context.predict_target(ModelChoice::kCurrent);
+  decisions_.emplace();
+  decisions_->detection = options_.detection;
+  decisions_->shared_classes = adaptation::detect_shared_classes(
+      {.probabilities = detection_view.probabilities, .source_prior = context.source_prior},
+      options_.detection);
+  label_images(source_view);
+  centres_ = context.source_centres(ModelChoice::kSource);
+  captures_ = 0;
+}
+
+void PrototypeReplay::label_images(const Predictions& predictions) {
+  decisions_->pseudo_labels = adaptation::cluster_pseudo_labels(
+      predictions.features, predictions.probabilities, decisions_->shared_classes.classes,
+      options_.resolved_centroid_space());
+  labels_ = decisions_->pseudo_labels.labels.to(network_->head()->weight.device());
+}
+
+// The frozen source model has nothing new to say: its labels and centres stay.
+void PrototypeReplay::begin_epoch(const StepContext& context) {
+  if (options_.resolved_pseudo_label_model() == ModelChoice::kCurrent &&
+      adaptation::is_due(context.epoch, options_.pseudo_labels_every)) {
+    label_images(context.predict_target(ModelChoice::kCurrent));
+  }
+  if (options_.resolved_centre_model() == ModelChoice::kCurrent &&
+      adaptation::is_due(context.epoch, options_.centres_every)) {
+    centres_ = context.source_centres(ModelChoice::kCurrent);
+  }
+}
+
+void PrototypeReplay::end_epoch(const StepContext& context) {
+  if (options_.capture.captures_after(context.epoch, context.num_epochs)) capture(context);
+}
+
+// The first capture of a step adds the classes that are new; later ones also
+// replace classes whose evidence is at least as strong as what is stored.
+void PrototypeReplay::capture(const StepContext& context) {
+  const auto predictions = context.predict_target(ModelChoice::kCurrent);
+  for (const int64_t label : decisions_->shared_classes.classes) {
+    const double score = decisions_->shared_classes.cumulative[static_cast<size_t>(label)];
+    const bool known = memory_.contains(label);
+    if (known && (captures_ == 0 || score < memory_.at(label).score)) continue;
+    auto chosen = choose_prototypes(label, predictions, context);
+    if (chosen.origins.empty()) continue;  // No image has this label.
+    const bool keeps_score = known && options_.resolved_memory_score() == MemoryScore::kFirst;
+    chosen.score = keeps_score ? memory_.at(label).score : score;
+    memory_.put(std::move(chosen));
+  }
+  ++captures_;
+}
+
+adaptation::ClassPrototypes PrototypeReplay::choose_prototypes(int64_t label,
+                                                               const Predictions& predictions,
+                                                               const StepContext& context) const {
+  const auto members = images_of_class(decisions_->pseudo_labels.labels, label);
+  const auto rows = to_tensor(members);
+  const auto chosen = adaptation::herd(predictions.features.index_select(0, rows),
+                                       memory_.per_class(), options_.resolved_herding());
+  adaptation::ClassPrototypes prototypes;
+  prototypes.label = label;
+  prototypes.step = context.step;
+  if (chosen.empty()) return prototypes;
+  std::vector<int64_t> ids;
+  for (const int64_t place : chosen) {
+    ids.push_back(members[static_cast<size_t>(place)]);
+    prototypes.origins.push_back(context.target_name(ids.back()));
+  }
+  prototypes.pixels = context.target_pixels(ids);
+  prototypes.soft_labels = predictions.probabilities.index_select(0, to_tensor(ids));
+  return prototypes;
+}
+
+torch::Tensor PrototypeReplay::pseudo_labels(const torch::Tensor& target_ids) const {
+  return labels_.index_select(0, target_ids.to(labels_.device()));
+}
+
+PrototypeReplay::Replay PrototypeReplay::replay(const StepContext& context) {
+  const std::vector<int64_t> key = {context.step, context.epoch, context.num_iterations,
+                                    context.batch_size, memory_.size()};
+  if (key != order_is_for_) {
+    order_ = adaptation::replay_batches(memory_.size(), context.batch_size, context.num_iterations,
+                                        context.seed, context.step, context.epoch);
+    order_is_for_ = key;
+  }
+  auto indexes = order_.at(static_cast<size_t>(context.iteration));
+  // One image alone may have no batch statistics; twice, the means are the same.
+  if (indexes.size() == 1) indexes.push_back(indexes.front());
+  if (indexes.empty()) return {{}, torch::empty({0}, torch::kInt64), {}};
+  const auto batch = memory_.gather(indexes);
+  const auto device = network_->head()->weight.device();
+  return {context.to_input(batch.pixels), batch.labels.to(device), batch.soft_labels.to(device)};
+}
+
+std::vector<LossTerm> PrototypeReplay::losses_on(const Replay& replay,
+                                                 const models::NetworkOutput& output,
+                                                 const StepContext& context) const {
+  if (replay.empty()) return {};
+  torch::Tensor negatives;
+  if (const int64_t count = options_.resolved_negatives(); count > 0) {
+    RandomStream random(context.seed, "negatives", static_cast<uint64_t>(context.step),
+                        static_cast<uint64_t>(context.epoch),
+                        static_cast<uint64_t>(context.iteration));
+    negatives = losses::sample_negatives(replay.labels, network_->num_classes(), count, random);
+  }
+  return {{"alignment",
+           losses::prototype_contrastive_loss(output.features, replay.labels, centres_,
+                                              options_.resolved_contrast(), negatives),
+           options_.lambda},
+          {"distillation", losses::soft_cross_entropy(output.logits, replay.soft_labels),
+           options_.eta}};
+}
+
+std::map<std::string, torch::Tensor> PrototypeReplay::save() const {
+  if (!decisions_) return {};
+  const auto& shared = decisions_->shared_classes;
+  const auto& pseudo = decisions_->pseudo_labels;
+  return {{"shared.classes", to_tensor(shared.classes)},
+          {"shared.cumulative", to_tensor(shared.cumulative)},
+          {"shared.scores", to_tensor(shared.scores)},
+          {"shared.threshold", to_tensor(std::vector<double>{shared.threshold})},
+          {"pseudo.labels", pseudo.labels},
+          {"pseudo.first_labels", pseudo.first_labels},
+          {"pseudo.similarities", pseudo.similarities},
+          {"centres", centres_},
+          {"captures", to_tensor(std::vector<int64_t>{captures_})}};
+}
+
+void PrototypeReplay::load(const std::map<std::string, torch::Tensor>& tensors) {
+  if (tensors.empty()) return;
+  const auto get = [&](const std::string& name, torch::Dtype type) {
+    const auto found = tensors.find(name);
+    if (found == tensors.end() || found->second.scalar_type() != type) {
+      throw InputError(fmt::format("method state: {} is missing or of another type", name));
+    }
+    return found->second;
+  };
+  decisions_.emplace();
+  decisions_->detection = options_.detection;
+  auto& shared = decisions_->shared_classes;
+  shared.classes = to_vector<int64_t>(get("shared.classes", torch::kInt64));
+  shared.cumulative = to_vector<double>(get("shared.cumulative", torch::kFloat64));
+  shared.scores = to_vector<double>(get("shared.scores", torch::kFloat64));
+  shared.threshold = get("shared.threshold", torch::kFloat64).item<double>();
+  decisions_->pseudo_labels = {.labels = get("pseudo.labels", torch::kInt64),
+                               .first_labels = get("pseudo.first_labels", torch::kInt64),
+                               .similarities = get("pseudo.similarities", torch::kFloat64)};
+  const auto device = network_->head()->weight.device();
+  labels_ = decisions_->pseudo_labels.labels.to(device);
+  centres_ = get("centres", torch::kFloat32).to(device);
+  captures_ = get("captures", torch::kInt64).item<int64_t>();
+}
+
+}  // namespace proca::methods

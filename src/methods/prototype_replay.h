@@ -1,0 +1,66 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <torch/types.h>
+
+#include "proca/methods/method.h"
+#include "prototype_options.h"
+
+namespace proca::methods {
+
+/// The part of ProCA that other methods can borrow: finds a step's classes, labels
+/// its images, keeps prototypes of them, and gives the two losses on replayed
+/// prototypes. Its owner forwards the hooks of `Method` to the functions of the
+/// same names, in the same order.
+class PrototypeReplay {
+ public:
+  PrototypeReplay(models::ClassifierNetwork network, const PrototypeOptions& options);
+
+  void begin_step(const StepContext& context);
+  void begin_epoch(const StepContext& context);
+  void end_epoch(const StepContext& context);
+
+  /// Pseudo-labels of target images on the network's device, int64 [n].
+  torch::Tensor pseudo_labels(const torch::Tensor& target_ids) const;
+
+  /// The prototypes of this iteration.
+  struct Replay {
+    torch::Tensor images;       ///< float [n, 3, H, W]; n may be 0
+    torch::Tensor labels;       ///< int64 [n]
+    torch::Tensor soft_labels;  ///< float [n, K]
+    bool empty() const { return labels.numel() == 0; }
+  };
+  Replay replay(const StepContext& context);
+  /// `alignment` (L_con) and `distillation` (L_dis), weighted; none for an empty replay.
+  std::vector<LossTerm> losses_on(const Replay& replay, const models::NetworkOutput& output,
+                                  const StepContext& context) const;
+
+  adaptation::PrototypeMemory& memory() { return memory_; }
+  const StepDecisions* decisions() const { return decisions_ ? &*decisions_ : nullptr; }
+
+  std::map<std::string, torch::Tensor> save() const;
+  void load(const std::map<std::string, torch::Tensor>& tensors);
+
+ private:
+  void label_images(const Predictions& predictions);
+  void capture(const StepContext& context);
+  adaptation::ClassPrototypes choose_prototypes(int64_t label, const Predictions& predictions,
+                                                const StepContext& context) const;
+
+  PrototypeOptions options_;
+  models::ClassifierNetwork network_;
+  adaptation::PrototypeMemory memory_;
+  std::optional<StepDecisions> decisions_;
+  torch::Tensor labels_;   // int64 [N] on the network's device: the pseudo-labels
+  torch::Tensor centres_;  // float [K, D] there too
+  int64_t captures_ = 0;   // in this step
+  // The order of replay: a function of seed, step, epoch and memory, made when it is needed.
+  std::vector<std::vector<int64_t>> order_;
+  std::vector<int64_t> order_is_for_;
+};
+
+}  // namespace proca::methods

@@ -1,0 +1,160 @@
+#include "proca/adaptation/prototype_memory.h"
+
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "proca/core/error.h"
+#include "proca/core/log.h"
+
+namespace proca::adaptation {
+namespace {
+
+/// Pixels and soft labels of one prototype.
+int64_t prototype_bytes(const ClassPrototypes& prototypes) {
+  const auto& pixels = prototypes.pixels;
+  return pixels.size(1) * pixels.size(2) * pixels.size(3) +
+         prototypes.soft_labels.size(1) * static_cast<int64_t>(sizeof(float));
+}
+
+/// The first rows as a copy: a view would keep all of them in memory.
+torch::Tensor first_rows(const torch::Tensor& rows, int64_t count, torch::Dtype dtype) {
+  return rows.detach()
+      .narrow(0, 0, count)
+      .to(torch::kCPU, dtype)
+      .clone(torch::MemoryFormat::Contiguous);
+}
+
+void keep_first(ClassPrototypes& prototypes, int64_t count) {
+  prototypes.pixels = first_rows(prototypes.pixels, count, torch::kUInt8);
+  prototypes.soft_labels = first_rows(prototypes.soft_labels, count, torch::kFloat32);
+  prototypes.origins.resize(static_cast<size_t>(count));
+  prototypes.origins.shrink_to_fit();
+}
+
+void require(bool holds, const ClassPrototypes& prototypes, std::string_view rule) {
+  if (holds) return;
+  throw std::invalid_argument(fmt::format("prototypes of class {}: {}", prototypes.label, rule));
+}
+
+void check(const ClassPrototypes& prototypes, int64_t per_class) {
+  const auto& [label, score, step, pixels, soft_labels, origins] = prototypes;
+  require(label >= 0, prototypes, "a class is a number from 0 on");
+  require(std::isfinite(score), prototypes, "the score must be a finite number");
+  require(pixels.defined() && pixels.scalar_type() == torch::kUInt8 && pixels.dim() == 4 &&
+              pixels.size(1) > 0 && pixels.size(2) > 0 && pixels.size(3) == 3,
+          prototypes, "pixels must be uint8 [M, H, W, 3]");
+  require(soft_labels.defined() && soft_labels.is_floating_point() && soft_labels.dim() == 2 &&
+              soft_labels.size(1) > 0,
+          prototypes, "soft labels must be float [M, K]");
+  const int64_t count = pixels.size(0);
+  require(soft_labels.size(0) == count && static_cast<int64_t>(origins.size()) == count, prototypes,
+          "needs as many soft labels and origins as images");
+  require(count >= per_class, prototypes, "there are too few");
+  if (!torch::isfinite(soft_labels).all().item<bool>()) {
+    throw Error(fmt::format("a soft label of class {} is no finite number", label));
+  }
+}
+
+}  // namespace
+
+PrototypeMemory::PrototypeMemory(int64_t per_class, int64_t budget_bytes)
+    : per_class_(per_class), budget_bytes_(budget_bytes) {
+  if (per_class < 1 || budget_bytes < 0) {
+    throw std::invalid_argument(fmt::format(
+        "a prototype memory of {} per class in {} bytes cannot be", per_class, budget_bytes));
+  }
+}
+
+const ClassPrototypes& PrototypeMemory::at(int64_t label) const {
+  return classes_[places_.at(label)];
+}
+
+void PrototypeMemory::put(ClassPrototypes prototypes) {
+  check(prototypes, per_class_);
+  const auto place = places_.find(prototypes.label);
+  const bool is_new = place == places_.end();
+  const int64_t num_others = num_classes() - (is_new ? 0 : 1);
+  if (num_others > 0) {
+    const auto& other = classes_.front();
+    require(prototypes.pixels.sizes().slice(1) == other.pixels.sizes().slice(1) &&
+                prototypes.soft_labels.size(1) == other.soft_labels.size(1),
+            prototypes, "images and soft labels must have the size of those that are there");
+  }
+  make_room(num_others + 1, prototype_bytes(prototypes));
+  keep_first(prototypes, per_class_);
+  if (is_new) {
+    places_.emplace(prototypes.label, classes_.size());
+    classes_.push_back(std::move(prototypes));
+  } else {
+    classes_[place->second] = std::move(prototypes);
+  }
+  bytes_ = size() * prototype_bytes(classes_.front());
+  ++revision_;
+}
+
+void PrototypeMemory::set_score(int64_t label, double score) {
+  auto& prototypes = classes_[places_.at(label)];
+  require(std::isfinite(score), prototypes, "the score must be a finite number");
+  if (prototypes.score == score) return;
+  prototypes.score = score;
+  ++revision_;
+}
+
+void PrototypeMemory::make_room(int64_t num_classes, int64_t prototype_bytes) {
+  if (budget_bytes_ == 0) return;
+  const int64_t fitting = budget_bytes_ / (num_classes * prototype_bytes);
+  if (fitting >= per_class_) return;
+  if (fitting == 0) {
+    throw InputError(fmt::format(
+        "a memory of {} bytes cannot hold one prototype of {} bytes for each of {} classes",
+        budget_bytes_, prototype_bytes, num_classes));
+  }
+  log_warning(fmt::format(
+      "prototypes per class go from {} to {}: the memory of {} bytes now holds {} {}", per_class_,
+      fitting, budget_bytes_, num_classes, num_classes == 1 ? "class" : "classes"));
+  lower_to(fitting);
+}
+
+void PrototypeMemory::lower_to(int64_t per_class) {
+  for (auto& prototypes : classes_) keep_first(prototypes, per_class);
+  per_class_ = per_class;
+  bytes_ = classes_.empty() ? 0 : size() * prototype_bytes(classes_.front());
+  ++revision_;
+}
+
+PrototypeBatch PrototypeMemory::gather(const std::vector<int64_t>& indexes) const {
+  const auto count = static_cast<int64_t>(indexes.size());
+  PrototypeBatch batch{.pixels = torch::empty({count, 0, 0, 3}, torch::kUInt8),
+                       .soft_labels = torch::empty({count, 0}, torch::kFloat32),
+                       .labels = torch::empty({count}, torch::kInt64)};
+  for (const int64_t index : indexes) {
+    TORCH_CHECK(index >= 0 && index < size(), "prototype ", index, " of ", size());
+  }
+  if (classes_.empty()) return batch;
+
+  const auto& model = classes_.front();
+  const auto pixel_bytes = static_cast<size_t>(model.pixels[0].numel());
+  const auto num_labels = static_cast<size_t>(model.soft_labels.size(1));
+  batch.pixels =
+      torch::empty({count, model.pixels.size(1), model.pixels.size(2), 3}, torch::kUInt8);
+  batch.soft_labels = torch::empty({count, model.soft_labels.size(1)}, torch::kFloat32);
+  auto* pixels = batch.pixels.data_ptr<uint8_t>();
+  auto* soft_labels = batch.soft_labels.data_ptr<float>();
+  auto* labels = batch.labels.data_ptr<int64_t>();
+  for (const int64_t index : indexes) {
+    const auto& prototypes = classes_[static_cast<size_t>(index / per_class_)];
+    const auto row = static_cast<size_t>(index % per_class_);
+    std::memcpy(pixels, prototypes.pixels.data_ptr<uint8_t>() + row * pixel_bytes, pixel_bytes);
+    std::memcpy(soft_labels, prototypes.soft_labels.data_ptr<float>() + row * num_labels,
+                num_labels * sizeof(float));
+    pixels += pixel_bytes;
+    soft_labels += num_labels;
+    *labels++ = prototypes.label;
+  }
+  return batch;
+}
+
+}  // namespace proca::adaptation

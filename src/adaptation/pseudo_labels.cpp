@@ -1,0 +1,130 @@
+#include "proca/adaptation/pseudo_labels.h"
+
+#include <algorithm>
+
+#include "host_doubles.h"
+
+namespace proca::adaptation {
+namespace {
+
+// Cosines this close are equal but for rounding.
+constexpr double kTie = 1e-12;
+
+/// Images in the space of the centroids.
+struct Points {
+  torch::Tensor rows;     // double [N, D']
+  torch::Tensor lengths;  // double [N]
+};
+
+struct Assignment {
+  std::vector<int64_t> places;       // index in the list of classes
+  std::vector<double> similarities;  // cosine to that class
+};
+
+/// Centroids of some classes.
+struct Centroids {
+  std::vector<int64_t> classes;
+  torch::Tensor rows;  // double [S, D']
+};
+
+Points make_points(const torch::Tensor& features, CentroidSpace space) {
+  auto rows = host_doubles(features, "features");
+  if (space == CentroidSpace::kUnit) {
+    rows = unit_rows(torch::cat({rows, torch::ones({rows.size(0), 1}, torch::kFloat64)}, 1));
+  }
+  return {rows, rows.norm(2, /*dim=*/1)};
+}
+
+Assignment nearest(const Points& points, const Centroids& centroids) {
+  const auto directions = unit_rows(centroids.rows).t();
+  const int64_t num_images = points.rows.size(0);
+  const int64_t num_classes = directions.size(1);
+  const auto* lengths = points.lengths.data_ptr<double>();
+  Assignment result;
+  // In blocks, so that many images times many classes need no room at once.
+  constexpr int64_t kBlock = 4096;
+  for (int64_t begin = 0; begin < num_images; begin += kBlock) {
+    const auto products = points.rows.slice(0, begin, begin + kBlock).matmul(directions);
+    const auto* row = products.data_ptr<double>();
+    for (int64_t i = 0; i < products.size(0); ++i, row += num_classes) {
+      const double length = lengths[begin + i];
+      const auto cosine = [&](int64_t k) { return length > 0 ? row[k] / length : 0.0; };
+      int64_t best = 0;
+      for (int64_t k = 1; k < num_classes; ++k) {
+        if (cosine(k) > cosine(best) + kTie) best = k;
+      }
+      result.places.push_back(best);
+      result.similarities.push_back(cosine(best));
+    }
+  }
+  return result;
+}
+
+Centroids soft_centroids(const Points& points, const torch::Tensor& probabilities,
+                         const std::vector<int64_t>& classes) {
+  const auto weights =
+      host_doubles(probabilities, "probabilities").index_select(1, torch::tensor(classes));
+  const auto totals = weights.sum(0).unsqueeze(1) + 1e-8;
+  return {classes, weights.t().matmul(points.rows) / totals};
+}
+
+/// Without the classes that no image was assigned to: their centroid would be
+/// 0 / 0, and comparing with that gives the class to every image.
+Centroids hard_centroids(const Points& points, const Assignment& assignment,
+                         const std::vector<int64_t>& classes) {
+  std::vector<int64_t> counts(classes.size(), 0);
+  for (const int64_t place : assignment.places) ++counts[static_cast<size_t>(place)];
+  std::vector<int64_t> rows_of(classes.size(), -1);
+  std::vector<double> members;
+  Centroids result;
+  for (size_t place = 0; place < classes.size(); ++place) {
+    if (counts[place] == 0) continue;
+    rows_of[place] = static_cast<int64_t>(result.classes.size());
+    result.classes.push_back(classes[place]);
+    members.push_back(static_cast<double>(counts[place]));
+  }
+
+  const int64_t size = points.rows.size(1);
+  result.rows = torch::zeros({static_cast<int64_t>(members.size()), size}, torch::kFloat64);
+  auto* sums = result.rows.data_ptr<double>();
+  const auto* row = points.rows.data_ptr<double>();
+  for (const int64_t place : assignment.places) {
+    double* sum = sums + rows_of[static_cast<size_t>(place)] * size;
+    for (int64_t i = 0; i < size; ++i) sum[i] += row[i];
+    row += size;
+  }
+  result.rows /= torch::tensor(members, torch::kFloat64).unsqueeze(1);
+  return result;
+}
+
+torch::Tensor labels_of(const Assignment& assignment, const std::vector<int64_t>& classes) {
+  auto labels = torch::empty({static_cast<int64_t>(assignment.places.size())}, torch::kInt64);
+  std::transform(assignment.places.begin(), assignment.places.end(), labels.data_ptr<int64_t>(),
+                 [&](int64_t place) { return classes[static_cast<size_t>(place)]; });
+  return labels;
+}
+
+}  // namespace
+
+PseudoLabels cluster_pseudo_labels(const torch::Tensor& features,
+                                   const torch::Tensor& probabilities,
+                                   const std::vector<int64_t>& classes, CentroidSpace space) {
+  TORCH_CHECK(
+      features.dim() == 2 && probabilities.dim() == 2 && features.size(0) == probabilities.size(0),
+      "cluster_pseudo_labels: features ", features.sizes(), " and probabilities ",
+      probabilities.sizes());
+  TORCH_CHECK(!classes.empty() && std::is_sorted(classes.begin(), classes.end()) &&
+                  classes.front() >= 0 && classes.back() < probabilities.size(1),
+              "cluster_pseudo_labels: classes must be ascending and have probabilities");
+
+  const auto points = make_points(features, space);
+  const auto first = soft_centroids(points, probabilities, classes);
+  const auto first_round = nearest(points, first);
+  const auto second = hard_centroids(points, first_round, classes);
+  const auto second_round = nearest(points, second);
+  return {.labels = labels_of(second_round, second.classes),
+          .first_labels = labels_of(first_round, first.classes),
+          .similarities = torch::tensor(second_round.similarities, torch::kFloat64)};
+}
+
+}  // namespace proca::adaptation

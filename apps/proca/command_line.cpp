@@ -11,7 +11,7 @@
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
 #include "proca/core/nearest_word.h"
-#include "toml_strings.h"
+#include "proca/core/toml.h"
 #include "version.h"
 
 namespace proca::app {
@@ -124,53 +124,28 @@ void refuse_leftovers(const ParsedCommand& parsed) {
                                   nearest.empty() ? "" : "; did you mean " + nearest + "?"));
 }
 
-// Line of the file that sets `key`, for messages; 0 if it cannot be told.
-int64_t line_of_key(const std::string& text, const std::string& key) {
-  std::istringstream lines(text);
-  std::string line;
-  for (int64_t number = 1; std::getline(lines, line); ++number) {
-    const auto begin = line.find_first_not_of(" \t");
-    if (begin == std::string::npos || line.compare(begin, key.size(), key) != 0) continue;
-    const auto after = line.find_first_not_of(" \t", begin + key.size());
-    if (after != std::string::npos && line[after] == '=') return number;
-  }
-  return 0;
-}
-
 void apply_config_file(ParsedCommand& parsed) {
   const auto& path = parsed.common.config;
-  const auto text = read_text_file(path);
-  std::istringstream stream(guard_strings(text));
-  std::vector<CLI::ConfigItem> items;
-  try {
-    items = CLI::ConfigTOML().from_config(stream);
-  } catch (const CLI::Error& error) {
-    throw InputError(fmt::format("{}: is not valid TOML: {}", path, error.what()));
-  }
-  for (const auto& item : items) {
-    if (item.name == "++" || item.name == "--") continue;  // CLI11's marks for sections
-    const auto where = fmt::format("{}:{}", path, line_of_key(text, item.name));
+  for (const auto& item : parse_toml(read_text_file(path), path)) {
+    const auto where = fmt::format("{}:{}", path, item.line);
     const auto entry =
         std::find_if(parsed.parsers.begin(), parsed.parsers.end(), [&](const auto& parser) {
-          return parser.first->name == item.name && parser.first->name != "config" &&
+          return parser.first->name == item.key && parser.first->name != "config" &&
                  parser.first->name != "print-config";
         });
-    const auto section = item.parents.empty() ? "" : item.parents.front();
-    if (entry == parsed.parsers.end() || entry->first->section != section) {
+    if (entry == parsed.parsers.end() || entry->first->section != item.section) {
       std::vector<std::string> known;
       for (const auto& option : parsed.options.options()) {
-        if (option.section == section) known.push_back(option.name);
+        if (option.section == item.section) known.push_back(option.name);
       }
-      const auto nearest = nearest_word(item.name, known);
-      throw InvalidOption(
-          fmt::format("{}: unknown key \"{}\"{}", where, item.fullname(),
-                      nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?"));
+      const auto nearest = nearest_word(item.key, known);
+      throw InvalidOption(fmt::format(
+          "{}: unknown key \"{}{}{}\"{}", where, item.section, item.section.empty() ? "" : ".",
+          item.key, nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?"));
     }
     if (entry->second->count() > 0) continue;  // The flag wins.
     try {
-      std::vector<std::string> values;
-      for (const auto& input : item.inputs) values.push_back(unguard(input));
-      entry->first->assign(values);
+      entry->first->assign(item.values);
     } catch (const InvalidOption& error) {
       throw InvalidOption(fmt::format("{}: {}", where, error.what()));
     }

@@ -1,0 +1,178 @@
+#include "proca/core/toml.h"
+
+#include <gtest/gtest.h>
+
+#include "proca/core/options.h"
+#include "support/message_of.h"
+
+namespace proca {
+namespace {
+
+using Values = std::vector<std::string>;
+
+TomlEntry only(const std::string& text) {
+  const auto entries = parse_toml(text, "a.toml");
+  EXPECT_EQ(entries.size(), 1u) << text;
+  return entries.empty() ? TomlEntry{} : entries.front();
+}
+
+TEST(ParseTomlTest, ReadsEveryKindOfValue) {
+  struct Case {
+    std::string toml;
+    Values values;
+  };
+  const std::vector<Case> cases = {
+      {"k = 3", {"3"}},
+      {"k=3", {"3"}},
+      {"k = -0.5e-3  # comment", {"-0.5e-3"}},
+      {"k = +1_000", {"1000"}},
+      {"k = inf", {"inf"}},
+      {"k = true", {"true"}},
+      {"k = \"\"", {""}},
+      {"k = \"3\"", {"3"}},
+      {"k = \"a # b, [c] = 'd' \\\"e\\\" \\\\ \\t\\n\"", {"a # b, [c] = 'd' \"e\" \\ \t\n"}},
+      {"k = 'C:\\new # \"x\"'", {"C:\\new # \"x\""}},
+      {"k = \"\\u0001 \\u00e9 \\u20ac \\U0001f600\"",
+       {"\x01 \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"}},
+      {"k = []", {}},
+      {"k = [ ]", {}},
+      {"k = [1]", {"1"}},
+      {"k = [1, 2,3]", {"1", "2", "3"}},
+      {"k = [\"a, b\", 'c', \"]\",]", {"a, b", "c", "]"}},
+      {"k = [ 1 , 2 , ]  # comment ]", {"1", "2"}},
+      {"k = [  # why [\n  \"a\",  # first, \"\n\n  \"b\"\n]", {"a", "b"}},
+      {"k = [\"a\",\r\n  \"b\",\r\n]\r\n", {"a", "b"}},
+      {"\xef\xbb\xbfk = 1\n", {"1"}},
+  };
+  for (const auto& [toml, values] : cases) {
+    const auto entry = only(toml);
+    EXPECT_EQ(entry.key, "k") << toml;
+    EXPECT_EQ(entry.section, "") << toml;
+    EXPECT_EQ(entry.values, values) << toml;
+    EXPECT_EQ(entry.line, 1) << toml;
+  }
+}
+
+TEST(ParseTomlTest, RefusesWhatIsNotTomlWithItsLine) {
+  struct Case {
+    std::string toml;
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {"k", "a.toml:1: is not valid TOML: expected a line of the form key = value"},
+      {"\nk =", "a.toml:2: is not valid TOML: the value is missing"},
+      {"k = # 3", "a.toml:1: is not valid TOML: the value is missing"},
+      {"= 3", "a.toml:1: is not valid TOML: a name consists of"},
+      {"a. = 3", "a.toml:1: is not valid TOML: a name consists of"},
+      {"a b = 3", "a.toml:1: is not valid TOML: a name consists of"},
+      {"k = word", "a.toml:1: is not valid TOML: word is neither a string in quotes"},
+      {"k = 3px", "a.toml:1: is not valid TOML: 3px is neither"},
+      {"k = 1 2", "a.toml:1: is not valid TOML: several values stand in brackets"},
+      {"k = 1, 2", "a.toml:1: is not valid TOML: several values stand in brackets"},
+      {"k = \"a\" \"b\"", "a.toml:1: is not valid TOML: several values stand in brackets"},
+      {"k = 1 = 2", "a.toml:1: is not valid TOML: the value is followed by something else"},
+      {"k = [1] 2", "a.toml:1: is not valid TOML: the value is followed by something else"},
+      {"k = [1 2]", "a.toml:1: is not valid TOML: 1 2 is neither"},
+      {"k = [1,, 2]", "a.toml:1: is not valid TOML: an element is missing"},
+      {"k = [\"a\" \"b\"]", "a.toml:1: is not valid TOML: an element is missing, or the comma"},
+      {"k = [[1], [2]]", "a.toml:1: is not valid TOML: arrays in arrays are not supported"},
+      {"\nk = [1,\n2\n", "a.toml:2: is not valid TOML: the array has no closing bracket"},
+      {"k = [1,\n2\nl = [3]", "a.toml:1: is not valid TOML: the array has no closing bracket"},
+      {"k = \"a\nl = 2", "a.toml:1: is not valid TOML: the string has no closing quote"},
+      {"k = [\n'a\n]", "a.toml:2: is not valid TOML: the string has no closing quote"},
+      {"k = \"a\\", "a.toml:1: is not valid TOML: the string has no closing quote"},
+      {"k = \"\\d\"", "a.toml:1: is not valid TOML: unknown escape \\d"},
+      {"k = \"\\u12\"", "a.toml:1: is not valid TOML: \\u without the number of a character"},
+      {"k = \"\\ud800\"", "a.toml:1: is not valid TOML: \\u without the number of a character"},
+      {"k = \"\"\"a\"\"\"", "a.toml:1: is not valid TOML: strings over several lines"},
+      {"k = \"a\x01\"", "a.toml:1: is not valid TOML: a control character in a string"},
+      {"k = \x01", "a.toml:1: is not valid TOML: a control character"},
+      {"[a", "a.toml:1: is not valid TOML: a table's header has the form [name]"},
+      {"[a] b = 1", "a.toml:1: is not valid TOML: a table's header has the form [name]"},
+      {"[]", "a.toml:1: is not valid TOML: a name consists of"},
+      {"[[a]]", "a.toml:1: is not valid TOML: arrays of tables are not supported"},
+  };
+  for (const auto& [toml, message] : cases) {
+    const auto actual = test::message_of([&] { parse_toml(toml, "a.toml"); });
+    EXPECT_EQ(actual.substr(0, message.size()), message) << toml;
+  }
+}
+
+TEST(ParseTomlTest, TablesAndDottedKeysGiveTheSection) {
+  const auto entries = parse_toml(
+      "top = 1\n"
+      "\n"
+      "[pretrain]   # with a comment\n"
+      "epochs = 100\n"
+      "[ task . \"Real World\".Art ]\n"
+      "order = [\n"
+      "  1,\n"
+      "]\n"
+      "\"a key\" = 2\n"
+      "deep.er = 3\n"
+      "[default]\n"
+      "epochs = 5\n",
+      "a.toml");
+  ASSERT_EQ(entries.size(), 6u);
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"", "top"},
+      {"pretrain", "epochs"},
+      {"task.Real World.Art", "order"},
+      {"task.Real World.Art", "a key"},
+      {"task.Real World.Art.deep", "er"},
+      {"default", "epochs"}};
+  const std::vector<int64_t> lines = {1, 4, 6, 9, 10, 12};
+  for (size_t i = 0; i < entries.size(); ++i) {
+    EXPECT_EQ(entries[i].section, names[i].first);
+    EXPECT_EQ(entries[i].key, names[i].second);
+    EXPECT_EQ(entries[i].line, lines[i]) << entries[i].key;
+  }
+}
+
+TEST(ParseTomlTest, SameKeyInTwoTablesKeepsBothLines) {
+  const auto entries = parse_toml("[a]\nx = 1\n\n[b]\n# x = 7\nx = 2\n", "a.toml");
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].line, 2);
+  EXPECT_EQ(entries[0].values, Values{"1"});
+  EXPECT_EQ(entries[1].line, 6);
+  EXPECT_EQ(entries[1].values, Values{"2"});
+}
+
+TEST(ParseTomlTest, RefusesWhatStandsThereAlready) {
+  const auto message = [](const std::string& toml) {
+    return test::message_of([&] { parse_toml(toml, "a.toml"); });
+  };
+  EXPECT_EQ(message("x = 1\ny = 2\nx = 3\n"),
+            "a.toml:3: is not valid TOML: x stands on line 1 already");
+  EXPECT_EQ(message("[a]\nx = 1\nx = 1\n"),
+            "a.toml:3: is not valid TOML: a.x stands on line 2 already");
+  EXPECT_EQ(message("a.x = 1\n[a]\nx = 1\n"),
+            "a.toml:3: is not valid TOML: a.x stands on line 1 already");
+  EXPECT_EQ(message("[a]\n[b]\n[a]\n"),
+            "a.toml:3: is not valid TOML: [a] stands on line 1 already");
+}
+
+TEST(ParseTomlTest, NothingIsAnEmptyDocument) {
+  EXPECT_TRUE(parse_toml("", "a.toml").empty());
+  EXPECT_TRUE(parse_toml("\n# only a \"comment\n\n  \t\n[table]\n", "a.toml").empty());
+}
+
+TEST(ParseTomlTest, ReadsWhatOptionsPrint) {
+  std::string text = "tab\tquote\" slash\\ line\n bell\a";
+  std::vector<std::string> list = {"a,b", "", "#"};
+  double number = -1e-30;
+  OptionSet options;
+  options.bind("text", text, "");
+  options.bind("list", list, "");
+  options.begin_section("method");
+  options.bind("number", number, "");
+  const auto entries = parse_toml(options.to_toml(), "printed");
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].values, Values{text});
+  EXPECT_EQ(entries[1].values, list);
+  EXPECT_EQ(entries[2].section, "method");
+  EXPECT_EQ(std::stod(entries[2].values.at(0)), number);
+}
+
+}  // namespace
+}  // namespace proca

@@ -145,7 +145,7 @@ void apply_config_file(ParsedCommand& parsed) {
     }
     if (entry->second->count() > 0) continue;  // The flag wins.
     try {
-      entry->first->assign(item.values);
+      entry->first->choose(item.values);
     } catch (const InvalidOption& error) {
       throw InvalidOption(fmt::format("{}: {}", where, error.what()));
     }

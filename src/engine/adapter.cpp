@@ -10,30 +10,19 @@
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
 #include "proca/engine/event_log.h"
-#include "proca/engine/image_tensors.h"
 #include "proca/engine/model_loading.h"
 #include "proca/models/load_weights.h"
 #include "run_config.h"
-#include "source_images.h"
+#include "state_files.h"
 #include "step_files.h"
 #include "step_trainer.h"
+#include "step_views.h"
 
 namespace proca::engine {
 namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-constexpr const char* kModelFile = "model.safetensors";
-constexpr const char* kSourceFile = "source.safetensors";
-constexpr const char* kMemoryFile = "memory.safetensors";
-constexpr const char* kMethodFile = "method.safetensors";
-constexpr const char* kCentresFile = "centres.safetensors";
-constexpr const char* kOptionsFile = "adapt.toml";
-// Of a step under way: the model of the step before stays where everybody finds it.
-constexpr const char* kTrainingFile = "training.safetensors";
-constexpr const char* kTrainingMemoryFile = "training_memory.safetensors";
-constexpr const char* kTrainingOptionsFile = "training.toml";
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -47,16 +36,6 @@ methods::TrainingRecipe resolve_recipe(const AdaptOptions& options,
   recipe.momentum = options.momentum.value_or(recipe.momentum);
   recipe.weight_decay = options.weight_decay.value_or(recipe.weight_decay);
   return recipe;
-}
-
-StateDirectory open_ready(const fs::path& folder) {
-  StateDirectory state(folder);
-  if (state.manifest().phase != Phase::kReady) {
-    throw InputError(fmt::format(
-        "{}: its source training has not ended ({} epochs done); run proca pretrain again to go on",
-        folder.string(), state.manifest().epoch));
-  }
-  return state;
 }
 
 }  // namespace
@@ -79,6 +58,7 @@ class Adapter::Implementation {
                   .threads = options_.compute.resolved_threads()};
     network_ = load_model(state).network;
     network_->to(device_);
+    views_ = std::make_unique<StepViews>(folder_, network_, inference_);
     method_ = method_choice_.build(network_);
     load_method(state, kMethodFile, kMemoryFile);
   }
@@ -92,7 +72,7 @@ class Adapter::Implementation {
     finished_decisions_ = false;
     target_ = std::make_unique<data::ImageStore>(options_.load.make_store(
         target, manifest_.model.preprocessing.resolved_resize(), inference_.threads));
-    target_view_.reset();
+    views_->set_target(*target_);
     step_options_ = describe_step();
     const auto step_digest = digest(step_options_);
     StepOutcome outcome{.step = manifest_.step + 1, .num_images = target_->size()};
@@ -170,7 +150,7 @@ class Adapter::Implementation {
     if (unfinished == Unfinished::kRefuse) {
       refuse_other_options(folder_.string(),
                            fmt::format("step {} is under way", manifest_.step + 1),
-                           StateDirectory(folder_).read_text(kTrainingOptionsFile), step_options_,
+                           StateDirectory(folder_).read_text(kTrainingAdaptFile), step_options_,
                            "give the same command to go on, or --discard-unfinished to forget it");
     }
     log_warning(fmt::format("{}: the unfinished step {} is forgotten", folder_.string(),
@@ -181,74 +161,9 @@ class Adapter::Implementation {
   }
 
   void remove_training_files() {
-    for (const auto* file : {kTrainingFile, kTrainingMemoryFile, kTrainingOptionsFile}) {
+    for (const auto* file : {kTrainingFile, kTrainingMemoryFile, kTrainingAdaptFile}) {
       writer_->remove(file);
     }
-  }
-
-  void open_source() {
-    if (source_) return;
-    const StateDirectory state(folder_);
-    auto load = options_.load;  // What the target images left of the memory.
-    load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_->cached_bytes());
-    source_ = std::make_unique<SourceImages>(state, load, inference_);
-    if (state.has(kCentresFile)) {
-      const auto saved = state.read_tensors(kCentresFile);
-      const auto description = saved.metadata.find("source");
-      if (description != saved.metadata.end() && description->second == source_->description()) {
-        source_centres_ = saved.tensors.at("centres").to(device_);
-      }
-    }
-  }
-
-  // The frozen source model, needed in few places and never at the same time as training.
-  models::ClassifierNetwork source_model() const {
-    const StateDirectory state(folder_);
-    auto network = build_network(manifest_.model, 0, folder_);
-    models::load_weights(network, state.read_tensors(kSourceFile), models::HeadPolicy::kMustMatch);
-    network->to(device_);
-    return network;
-  }
-
-  methods::Predictions predict_target(methods::ModelChoice choice) {
-    auto inference = inference_;
-    inference.title = "target images";
-    const auto& preprocessing = manifest_.model.preprocessing;
-    if (choice == methods::ModelChoice::kCurrent) {
-      return predict_all(network_, *target_, preprocessing, inference);
-    }
-    if (!target_view_) {
-      target_view_ = predict_all(source_model(), *target_, preprocessing, inference);
-    }
-    return *target_view_;
-  }
-
-  torch::Tensor centres(methods::ModelChoice choice) {
-    if (choice == methods::ModelChoice::kCurrent) return source_->centres(network_);
-    if (!source_centres_.defined()) {
-      source_centres_ = source_->centres(source_model());
-      writer_->put_tensors(kCentresFile, {{"centres", source_centres_}},
-                           {{"source", source_->description()}});
-    }
-    return source_centres_;
-  }
-
-  methods::StepContext context() {
-    const auto& preprocessing = manifest_.model.preprocessing;
-    methods::StepContext context;
-    context.step = manifest_.step;
-    context.seed = static_cast<uint64_t>(options_.seed);
-    context.predict_target = [this](methods::ModelChoice choice) { return predict_target(choice); };
-    context.source_centres = [this](methods::ModelChoice choice) { return centres(choice); };
-    context.source_prior = source_->prior();
-    context.target_pixels = [this, preprocessing](const std::vector<int64_t>& ids) {
-      return pixels_of(*target_, ids, preprocessing);
-    };
-    context.target_name = [this](int64_t id) { return target_->sample(id).path; };
-    context.to_input = [this, preprocessing](const torch::Tensor& pixels) {
-      return to_network_input(pixels, preprocessing, device_);
-    };
-    return context;
   }
 
   void start_first_step() {
@@ -264,15 +179,20 @@ class Adapter::Implementation {
 
   void train(const std::string& step_digest, StepOutcome& outcome) {
     const auto start = Clock::now();
-    open_source();
+    auto load = options_.load;  // What the target images left of the memory.
+    load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_->cached_bytes());
+    const auto& source = views_->source(load);
     if (!manifest_.adapting) start_first_step();
+    auto context = views_->context(*writer_);
+    context.step = manifest_.step;
+    context.seed = static_cast<uint64_t>(options_.seed);
     StepTrainer trainer({.network = network_,
                          .method = method_.get(),
-                         .source = &source_->store(),
+                         .source = &source.store(),
                          .target = target_.get(),
                          .preprocessing = manifest_.model.preprocessing,
                          .recipe = recipe_,
-                         .context = context(),
+                         .context = std::move(context),
                          .device = device_,
                          .threads = inference_.threads});
     if (manifest_.adapting) resume(trainer);
@@ -314,7 +234,7 @@ class Adapter::Implementation {
 
   void save_training(const StepTrainer& trainer) {
     writer_->put_tensors(kTrainingFile, trainer.state(), {});
-    writer_->put_text(kTrainingOptionsFile, step_options_);
+    writer_->put_text(kTrainingAdaptFile, step_options_);
     if (auto* memory = method_->memory();
         memory != nullptr && memory->revision() != saved_revision_) {
       writer_->put_tensors(kTrainingMemoryFile, memory->save(), {});
@@ -350,7 +270,7 @@ class Adapter::Implementation {
     auto method_state = with_prefix(method_->save(), "method.");
     method_state.merge(with_prefix(module_state(method_->auxiliary_modules().get()), "auxiliary."));
     if (!method_state.empty()) writer_->put_tensors(kMethodFile, method_state, {});
-    writer_->put_text(kOptionsFile, step_options_);
+    writer_->put_text(kAdaptFile, step_options_);
     remove_training_files();
     auto& adapted = manifest_.adapted_classes;
     adapted.insert(adapted.end(), outcome.detected.begin(), outcome.detected.end());
@@ -375,11 +295,9 @@ class Adapter::Implementation {
   models::ClassifierNetwork network_{nullptr};
   std::unique_ptr<methods::Method> method_;
   int64_t saved_revision_ = 0;  // of the memory on disk
-  std::unique_ptr<SourceImages> source_;
-  torch::Tensor source_centres_;
+  std::unique_ptr<StepViews> views_;
   // Of the step under way.
   std::unique_ptr<data::ImageStore> target_;
-  std::optional<methods::Predictions> target_view_;  // the source model's
   std::string step_options_;
   bool finished_decisions_ = false;
 };
@@ -401,25 +319,6 @@ void Adapter::put_step_file(int64_t step, const std::string& name, const std::st
 }
 std::optional<std::string> Adapter::step_file(int64_t step, const std::string& name) const {
   return implementation_->step_file(step, name);
-}
-
-void copy_source_state(const fs::path& source, const fs::path& folder) {
-  if (StateDirectory::exists(folder)) return;
-  const auto state = open_ready(source);
-  StateWriter writer(folder);
-  auto manifest = state.manifest();
-  const auto weights = state.read_tensors(kSourceFile);
-  writer.put_tensors(kSourceFile, weights.tensors, {});
-  writer.put_tensors(kModelFile, weights.tensors, {});
-  writer.put_text("config.toml", state.read_text("config.toml"));
-  if (state.has("backbone.pt")) writer.put_text("backbone.pt", state.read_text("backbone.pt"));
-  manifest.step = 0;
-  manifest.events_bytes = 0;
-  manifest.method.clear();
-  manifest.adapted_classes.clear();
-  manifest.step_digest.clear();
-  manifest.adapting.reset();
-  writer.commit(manifest);
 }
 
 }  // namespace proca::engine

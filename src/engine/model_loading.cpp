@@ -29,13 +29,26 @@ models::ClassifierNetwork build_network(const ModelDescription& description, uin
                                    static_cast<int64_t>(description.class_names.size()), seed);
 }
 
+namespace {
+
+void check_ready(const StateDirectory& state) {
+  if (state.manifest().phase == Phase::kReady) return;
+  throw InputError(fmt::format(
+      "{}: its source training has not ended ({} epochs done); run proca pretrain again to go on",
+      state.folder().string(), state.manifest().epoch));
+}
+
+}  // namespace
+
+StateDirectory open_ready(const std::filesystem::path& folder) {
+  StateDirectory state(folder);
+  check_ready(state);
+  return state;
+}
+
 LoadedModel load_model(const StateDirectory& state) {
+  check_ready(state);
   const auto& manifest = state.manifest();
-  if (manifest.phase != Phase::kReady) {
-    throw InputError(fmt::format(
-        "{}: its source training has not ended ({} epochs done); run proca pretrain again to go on",
-        state.folder().string(), manifest.epoch));
-  }
   LoadedModel model;
   model.description = manifest.model;
   model.adapted_classes = manifest.adapted_classes;

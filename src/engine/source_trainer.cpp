@@ -24,18 +24,13 @@
 #include "proca/engine/state_directory.h"
 #include "proca/models/load_weights.h"
 #include "run_config.h"
+#include "state_files.h"
 
 namespace proca::engine {
 namespace {
 
 namespace fs = std::filesystem;
 namespace F = torch::nn::functional;
-
-constexpr const char* kModelFile = "model.safetensors";
-constexpr const char* kSourceFile = "source.safetensors";
-constexpr const char* kOptimizerFile = "optimizer.safetensors";
-constexpr const char* kConfigFile = "config.toml";
-constexpr const char* kScriptFile = "backbone.pt";
 
 std::string deciding_options_of(SourceTrainingOptions options) {
   OptionSet set;

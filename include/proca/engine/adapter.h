@@ -43,9 +43,9 @@ struct AdaptOptions {
 struct StepOutcome {
   int64_t step = 0;  ///< its number, from 1
   int64_t num_images = 0;
-  std::vector<int64_t> detected;         ///< classes; empty for methods that detect none
-  std::map<std::string, double> losses;  ///< mean of each term in the last epoch
-  double seconds = 0;                    ///< in this process
+  std::vector<int64_t> detected = {};         ///< classes; empty for methods that detect none
+  std::map<std::string, double> losses = {};  ///< mean of each term in the last epoch
+  double seconds = 0;                         ///< in this process
   /// The state had been adapted to these very images with these options already,
   /// and nothing was done.
   bool already_done = false;

@@ -24,6 +24,9 @@ struct LoadedModel {
 models::ClassifierNetwork build_network(const ModelDescription& description, uint64_t seed,
                                         const std::filesystem::path& folder = {});
 
+/// Opens a state whose source training has ended; else throws `InputError`.
+StateDirectory open_ready(const std::filesystem::path& folder);
+
 /// The current model of a state. Throws `InputError` if its source training has
 /// not ended.
 LoadedModel load_model(const StateDirectory& state);

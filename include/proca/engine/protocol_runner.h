@@ -37,7 +37,7 @@ struct RunOptions {
 /// One seed's results.
 struct SeedResult {
   int64_t seed = 0;
-  protocol::RunMetrics metrics;
+  protocol::RunMetrics metrics = {};
   double seconds = 0;  ///< of the steps done in this process
 };
 

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include <torch/types.h>
+
+#include "proca/data/image_store.h"
+#include "proca/engine/inference.h"
+#include "proca/engine/state_directory.h"
+#include "proca/methods/method.h"
+#include "source_images.h"
+
+namespace proca::engine {
+
+/// What the source model and the current network say about source and target
+/// images, and the images themselves: all that a method may ask the engine in a
+/// step. The frozen source model is asked once; its centres are kept in the state.
+class StepViews {
+ public:
+  /// `network` is the current one, on the device.
+  StepViews(std::filesystem::path folder, models::ClassifierNetwork network,
+            const InferenceOptions& inference);
+
+  /// From here on these are the target images; they must stay until the next call.
+  void set_target(const data::ImageStore& target);
+  /// Opens the source images of the state, once.
+  const SourceImages& source(const data::LoadOptions& load);
+
+  /// With the functions set; they work as long as this object does. `writer` takes
+  /// the centres of the source model when they had to be computed.
+  methods::StepContext context(StateWriter& writer);
+
+ private:
+  models::ClassifierNetwork source_model() const;
+  methods::Predictions predict_target(methods::ModelChoice choice);
+  torch::Tensor centres(methods::ModelChoice choice, StateWriter& writer);
+
+  std::filesystem::path folder_;
+  ModelDescription model_;
+  models::ClassifierNetwork network_;
+  InferenceOptions inference_;
+  const data::ImageStore* target_ = nullptr;
+  std::optional<methods::Predictions> target_view_;  // the source model's
+  std::optional<SourceImages> source_;
+  torch::Tensor source_centres_;  // the source model's
+};
+
+}  // namespace proca::engine

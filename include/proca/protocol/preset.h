@@ -38,7 +38,8 @@ namespace proca::protocol {
 /// [method.paper]  # and those that only hold for --variant paper
 /// ```
 ///
-/// A domain that no table names is looked for under its own name.
+/// A domain that no table names is looked for under its own name (`NAME`, `NAME.txt`,
+/// `NAME.pack`). `docs/presets.md` describes the file in full.
 struct Preset {
   using Settings = std::map<std::string, std::vector<std::string>>;
 
@@ -75,16 +76,18 @@ struct TaskPaths {
   std::filesystem::path target;
 };
 
-/// Finds source and target under `data_root`. Throws `InvalidOption` for a domain
-/// that the preset does not know, with the nearest it knows, and `InputError`
-/// naming every place that was looked at when none exists.
+/// Finds source and target under `data_root`. Names of domains are case-sensitive.
+/// Throws `InputError` naming every place that was looked at when none exists, and
+/// `InvalidOption` for a domain that the preset does not know and that is not there
+/// under its own name either, with the nearest it knows.
 TaskPaths find_task(const Preset& preset, const std::filesystem::path& data_root,
                     const std::string& source, const std::string& target);
 
 /// The schedule of a task in terms of the source's labels. Class names in the
-/// order are looked up among the source's, numbers are labels. When the source is
-/// a list whose classes have no names, a list of names stands for labels 0, 1, ...:
-/// the authors' lists are numbered in the order of the preset.
+/// order are looked up among the source's, numbers are labels (unless a class folder
+/// has that number as its name). When the source is a list whose classes have no
+/// names, a list of names stands for labels 0, 1, ...: the authors' lists are
+/// numbered in the order of the preset.
 ///
 /// Throws `InputError` for a class that the source does not have, a class that
 /// occurs twice, or steps that ask for more classes than there are.

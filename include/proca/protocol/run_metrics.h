@@ -24,22 +24,25 @@ struct DetectionQuality {
   int64_t num_detected = 0;
   int64_t num_present = 0;
   int64_t num_right = 0;  ///< detected and present
-  /// The paper's SCD accuracy.
+  /// Share of the present classes that were detected: the paper's SCD accuracy.
   double recall() const;
-  /// The paper's TCD accuracy.
+  /// Share of the detected classes that are present: the paper's TCD accuracy. 0 if
+  /// none was detected.
   double precision() const;
 };
+/// Compares two sets of labels; a label that is named twice counts once.
 DetectionQuality measure_detection(std::span<const int64_t> detected,
                                    std::span<const int64_t> present);
 
 /// What the evaluator found after a step.
 struct StepRecord {
   std::vector<ClassAccuracy> classes;  ///< every class of the schedule, by label
-  std::optional<DetectionQuality> detection;
-  std::optional<Tally> pseudo_labels;
+  std::optional<DetectionQuality> detection = {};
+  std::optional<Tally> pseudo_labels = {};
 };
 
-/// One row of the results. Accuracies are in [0, 1].
+/// One row of the results. Accuracies are in [0, 1]. Classes without images do not
+/// count; an accuracy of which no image is left is NaN, and means leave it out.
 struct StepMetrics {
   double accuracy = 0;     ///< Step-level: share of right images among those of all seen classes
   double s1_accuracy = 0;  ///< S-1: mean over the first classes of each one's accuracy
@@ -72,11 +75,12 @@ struct RunMetrics {
 };
 
 /// `source` is what the source model does before the first step, over the same
-/// classes as the steps' records. There must be at least one step.
+/// classes as the steps' records. There must be at least one step, and no more than
+/// the schedule has.
 RunMetrics summarise(const ClassSchedule& schedule, std::span<const ClassAccuracy> source,
                      std::span<const StepRecord> steps);
 
-/// Mean and standard deviation (with n - 1; 0 for a single value).
+/// Mean and standard deviation (with n - 1; 0 for a single value) of at least one value.
 struct MeanStd {
   double mean = 0;
   double std = 0;

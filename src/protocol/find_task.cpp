@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "proca/core/error.h"
+#include "proca/core/nearest_word.h"
+#include "proca/protocol/preset.h"
+
+namespace proca::protocol {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+bool is_there(const fs::path& path) {
+  std::error_code unreadable;  // Opening it will say why.
+  return fs::exists(path, unreadable);
+}
+
+// The first place that exists, or an empty path.
+fs::path first_of(const Words& places, const fs::path& data_root) {
+  for (const auto& place : places) {
+    if (is_there(data_root / place)) return data_root / place;
+  }
+  return {};
+}
+
+struct Role {
+  std::string_view name;  // "source" or "target"
+  const std::map<std::string, Words>& domains;
+};
+
+fs::path find_domain(const Preset& preset, const Role& role, const fs::path& data_root,
+                     const std::string& domain) {
+  if (domain.empty()) throw InvalidOption(fmt::format("--{}: names no domain", role.name));
+  const auto known = role.domains.find(domain);
+  const bool is_known = known != role.domains.end();
+  const auto places = is_known ? known->second : Words{domain, domain + ".txt", domain + ".pack"};
+  const auto found = first_of(places, data_root);
+  if (!found.empty()) return found;
+  if (is_known || role.domains.empty()) {
+    Words shown;
+    for (const auto& place : places) shown.push_back((data_root / place).string());
+    throw InputError(
+        fmt::format("the images of {} \"{}\" of preset {} are not there: looked for {}", role.name,
+                    domain, preset.name, fmt::join(shown, ", ")));
+  }
+  Words names;
+  for (const auto& [name, ignored] : role.domains) names.push_back(name);
+  const auto nearest = nearest_word(domain, names);
+  throw InvalidOption(
+      fmt::format("--{}: preset {} knows no domain \"{}\", nor does {} hold one of that name; {}",
+                  role.name, preset.name, domain, data_root.string(),
+                  nearest.empty() ? fmt::format("it knows {}", fmt::join(names, ", "))
+                                  : fmt::format("did you mean \"{}\"?", nearest)));
+}
+
+}  // namespace
+
+TaskPaths find_task(const Preset& preset, const fs::path& data_root, const std::string& source,
+                    const std::string& target) {
+  if (!is_there(data_root)) {
+    throw InputError(fmt::format("--data-root: {} does not exist", data_root.string()));
+  }
+  return {find_domain(preset, {"source", preset.sources}, data_root, source),
+          find_domain(preset, {"target", preset.targets}, data_root, target)};
+}
+
+}  // namespace proca::protocol

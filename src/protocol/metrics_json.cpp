@@ -1,0 +1,151 @@
+#include "proca/protocol/metrics_json.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "proca/core/error.h"
+
+namespace proca::protocol {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no word for "not a number": a group without images is null.
+Json percent(double share) { return std::isnan(share) ? Json() : Json(share * 100); }
+
+Json percents(const std::vector<double>& shares) {
+  auto list = Json::array();
+  for (const double share : shares) list.push_back(percent(share));
+  return list;
+}
+
+Json detection_json(const DetectionQuality& detection) {
+  return {{"detected", detection.num_detected},
+          {"present", detection.num_present},
+          {"right", detection.num_right},
+          {"recall_percent", percent(detection.recall())},
+          {"precision_percent", percent(detection.precision())}};
+}
+
+Json tally_json(const Tally& tally) {
+  return {{"images", tally.num_images},
+          {"correct", tally.num_correct},
+          {"accuracy_percent", percent(tally.accuracy())}};
+}
+
+// Names of folders may be anything, JSON is UTF-8.
+std::string text_of(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// A damaged value, told from the parser's own exceptions.
+[[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
+
+int64_t count(const nlohmann::json& json, const char* key) {
+  const auto& value = json.at(key);
+  if (!value.is_number_integer()) refuse(fmt::format("{} is not a whole number", key));
+  const auto number = value.get<int64_t>();  // beyond int64 it turns negative
+  if (number < 0) refuse(fmt::format("{} is negative or too large", key));
+  return number;
+}
+
+Tally read_tally(const nlohmann::json& json) {
+  const Tally tally{count(json, "images"), count(json, "correct")};
+  if (tally.num_correct > tally.num_images) {
+    refuse(fmt::format("{} of {} images are right", tally.num_correct, tally.num_images));
+  }
+  return tally;
+}
+
+DetectionQuality read_detection(const nlohmann::json& json) {
+  const DetectionQuality detection{count(json, "detected"), count(json, "present"),
+                                   count(json, "right")};
+  if (detection.num_right > std::min(detection.num_detected, detection.num_present)) {
+    refuse("more classes are right than were detected or present");
+  }
+  return detection;
+}
+
+StepRecord read_record(const nlohmann::json& json) {
+  StepRecord record;
+  if (!json.at("classes").is_array()) refuse("classes is not a list");
+  for (const auto& entry : json.at("classes")) {
+    const auto tally = read_tally(entry);
+    const auto label = count(entry, "label");
+    if (!record.classes.empty() && label <= record.classes.back().label) {
+      refuse(fmt::format("class {} is out of order", label));
+    }
+    record.classes.push_back({label, tally.num_images, tally.num_correct});
+  }
+  if (json.contains("detection")) record.detection = read_detection(json.at("detection"));
+  if (json.contains("pseudo_labels")) record.pseudo_labels = read_tally(json.at("pseudo_labels"));
+  return record;
+}
+
+Json step_json(const StepMetrics& step, int64_t number) {
+  Json json = {{"step", number},
+               {"accuracy_percent", percent(step.accuracy)},
+               {"s1_accuracy_percent", percent(step.s1_accuracy)},
+               {"s1_accuracy_rounded_percent", percent(step.s1_accuracy_rounded)},
+               {"accuracy_drop_percent", percent(step.accuracy_drop)},
+               {"relative_accuracy_drop_percent", percent(step.relative_accuracy_drop)},
+               {"group_accuracy_percent", percents(step.group_accuracy)}};
+  if (step.detection) json["detection"] = detection_json(*step.detection);
+  if (step.pseudo_labels) json["pseudo_labels"] = tally_json(*step.pseudo_labels);
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const StepRecord& record, const std::vector<std::string>& class_names) {
+  Tally total;
+  auto classes = Json::array();
+  for (const auto& entry : record.classes) {
+    total.num_images += entry.num_images;
+    total.num_correct += entry.num_correct;
+    classes.push_back({{"label", entry.label},
+                       {"class", class_names.at(static_cast<size_t>(entry.label))},
+                       {"images", entry.num_images},
+                       {"correct", entry.num_correct}});
+  }
+  auto json = tally_json(total);
+  json["classes"] = std::move(classes);
+  if (record.detection) json["detection"] = detection_json(*record.detection);
+  if (record.pseudo_labels) json["pseudo_labels"] = tally_json(*record.pseudo_labels);
+  return text_of(json);
+}
+
+StepRecord step_record_from_json(const std::string& text, const std::string& origin) {
+  try {
+    return read_record(nlohmann::json::parse(text));
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("{}: is damaged: {}", origin, error.what()));
+  } catch (const std::invalid_argument& error) {
+    throw InputError(fmt::format("{}: is damaged: {}", origin, error.what()));
+  }
+}
+
+std::string to_json(const RunMetrics& metrics) {
+  Json json = {{"final_accuracy_percent", percent(metrics.final_accuracy)},
+               {"mean_accuracy_percent", percent(metrics.mean_accuracy)},
+               {"final_s1_accuracy_percent", percent(metrics.final_s1_accuracy)},
+               {"mean_s1_accuracy_percent", percent(metrics.mean_s1_accuracy)},
+               {"forgetting_percent", percent(metrics.forgetting)},
+               {"backward_transfer_percent", percent(metrics.backward_transfer)}};
+  if (metrics.mean_recall) json["mean_recall_percent"] = percent(*metrics.mean_recall);
+  if (metrics.mean_precision) json["mean_precision_percent"] = percent(*metrics.mean_precision);
+  if (metrics.pseudo_label_accuracy) {
+    json["pseudo_label_accuracy_percent"] = percent(*metrics.pseudo_label_accuracy);
+  }
+  json["source_group_accuracy_percent"] = percents(metrics.source_group_accuracy);
+  json["steps"] = Json::array();
+  for (size_t i = 0; i < metrics.steps.size(); ++i) {
+    json["steps"].push_back(step_json(metrics.steps[i], static_cast<int64_t>(i) + 1));
+  }
+  return text_of(json);
+}
+
+}  // namespace proca::protocol

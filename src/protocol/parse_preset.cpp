@@ -1,0 +1,144 @@
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "proca/core/error.h"
+#include "proca/core/nearest_word.h"
+#include "proca/core/toml.h"
+#include "proca/protocol/preset.h"
+
+namespace proca::protocol {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Words kOrderKeys = {"class-order", "classes-per-step", "steps", "s1-classes"};
+
+std::string did_you_mean(const std::string& word, const Words& known) {
+  const auto nearest = nearest_word(word, known);
+  return nearest.empty() ? fmt::format("; expected one of {}", fmt::join(known, ", "))
+                         : fmt::format("; did you mean \"{}\"?", nearest);
+}
+
+class PresetParser {
+ public:
+  PresetParser(const std::string& name, const std::string& origin) : origin_(origin) {
+    preset_.name = name;
+    preset_.orders[""];
+  }
+
+  Preset run(std::string_view toml) {
+    for (const auto& entry : parse_toml(toml, origin_)) read(entry);
+    // After all tables, since [sources] and [targets] win wherever they stand.
+    preset_.sources.insert(domains_.begin(), domains_.end());
+    preset_.targets.insert(domains_.begin(), domains_.end());
+    const auto& order = preset_.orders[""];
+    require(order.classes_per_step, "classes-per-step");
+    require(order.num_steps, "steps");
+    return std::move(preset_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const TomlEntry& entry, const std::string& what) const {
+    throw InputError(fmt::format("{}:{}: {}", origin_, entry.line, what));
+  }
+
+  void require(int64_t value, std::string_view key) const {
+    if (value == 0) {
+      throw InputError(fmt::format("{}: {} is missing at the top of the file", origin_, key));
+    }
+  }
+
+  void read(const TomlEntry& entry) {
+    const auto& section = entry.section;
+    if (section.empty()) {
+      if (entry.key == "summary") {
+        preset_.summary = single(entry);
+      } else {
+        read_order(entry, preset_.orders[""]);
+      }
+    } else if (section == "domains") {
+      domains_[entry.key] = several(entry);
+    } else if (section == "sources") {
+      preset_.sources[entry.key] = several(entry);
+    } else if (section == "targets") {
+      preset_.targets[entry.key] = several(entry);
+    } else if (section == "task" || section.starts_with("task.")) {
+      read_order(entry, preset_.orders[task_key(entry)]);
+    } else if (section == "pretrain" || section == "adapt" || section == "method" ||
+               section.starts_with("method.")) {
+      preset_.settings[section][entry.key] = entry.values;
+    } else {
+      refuse(entry, fmt::format("unknown table [{}]{}", section,
+                                did_you_mean(section, {"domains", "sources", "targets", "task",
+                                                       "pretrain", "adapt", "method"})));
+    }
+  }
+
+  void read_order(const TomlEntry& entry, Preset::Order& order) const {
+    if (entry.key == "class-order") {
+      order.classes = several(entry);
+    } else if (entry.key == "classes-per-step") {
+      order.classes_per_step = count(entry);
+    } else if (entry.key == "steps") {
+      order.num_steps = count(entry);
+    } else if (entry.key == "s1-classes") {
+      order.s1_classes = count(entry);
+    } else {
+      auto known = kOrderKeys;
+      if (entry.section.empty()) known.push_back("summary");
+      refuse(entry, fmt::format("unknown key \"{}\"{}", entry.key, did_you_mean(entry.key, known)));
+    }
+  }
+
+  // "task.amazon.dslr" -> "amazon->dslr"
+  std::string task_key(const TomlEntry& entry) const {
+    constexpr size_t kBegin = std::string_view("task.").size();
+    const auto& section = entry.section;
+    const auto dot = section.find('.', kBegin);
+    if (section.size() <= kBegin || dot == std::string::npos || section.rfind('.') != dot) {
+      refuse(entry,
+             fmt::format("the table of a task is called [task.source.target], not [{}]", section));
+    }
+    return section.substr(kBegin, dot - kBegin) + "->" + section.substr(dot + 1);
+  }
+
+  const std::string& single(const TomlEntry& entry) const {
+    if (entry.values.size() != 1) {
+      refuse(entry, fmt::format("{} takes one value, {} given", entry.key, entry.values.size()));
+    }
+    return entry.values.front();
+  }
+
+  const Words& several(const TomlEntry& entry) const {
+    if (entry.values.empty()) refuse(entry, fmt::format("{} needs at least one value", entry.key));
+    for (const auto& value : entry.values) {
+      if (value.empty()) refuse(entry, fmt::format("{} has an empty value", entry.key));
+    }
+    return entry.values;
+  }
+
+  int64_t count(const TomlEntry& entry) const {
+    const auto& text = single(entry);
+    int64_t number = 0;
+    const auto* end = text.data() + text.size();
+    const auto result = std::from_chars(text.data(), end, number);
+    if (result.ec != std::errc{} || result.ptr != end || number < 1) {
+      refuse(entry, fmt::format("{}: \"{}\" is not a whole number from 1", entry.key, text));
+    }
+    return number;
+  }
+
+  const std::string& origin_;
+  Preset preset_;
+  std::map<std::string, Words> domains_;
+};
+
+}  // namespace
+
+Preset parse_preset(std::string_view toml, const std::string& name, const std::string& origin) {
+  return PresetParser(name, origin).run(toml);
+}
+
+}  // namespace proca::protocol

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace proca::report {
+
+/// The widest line that a plain table may have.
+inline constexpr int64_t kTableWidth = 80;
+
+/// Characters as a terminal shows them: "±" is one, though it has two bytes.
+int64_t display_width(const std::string& text);
+
+/// Rows of cells as text: the first column to the left, the others to the right, each
+/// as wide as its widest cell. Two blanks separate columns, one where two would make
+/// the table wider than `kTableWidth`. All rows have the same number of cells.
+std::string text_table(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace proca::report

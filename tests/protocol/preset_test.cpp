@@ -1,0 +1,136 @@
+#include "proca/protocol/preset.h"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "proca/core/file.h"
+#include "proca/data/demo_data.h"
+#include "protocol/listings.h"
+#include "support/message_of.h"
+#include "support/temporary_folder.h"
+
+namespace proca::protocol {
+namespace {
+
+using test::listing_of;
+using test::message_of;
+using test::numbered_listing;
+using Labels = std::vector<int64_t>;
+using Words = std::vector<std::string>;
+
+TEST(PresetTest, ProgramBringsItsPresets) {
+  Words names;
+  for (const auto& preset : all_presets()) {
+    names.push_back(preset.name);
+    EXPECT_FALSE(preset.summary.empty()) << preset.name;
+    EXPECT_LE(preset.summary.size(), 60u) << preset.name;
+  }
+  EXPECT_EQ(names,
+            (Words{"demo", "digits-ci", "imagenet-caltech-ci", "office-home-ci", "office31-ci"}));
+}
+
+TEST(PresetTest, UnknownNamesAreAnsweredWithTheNearest) {
+  EXPECT_EQ(message_of<InvalidOption>([] { find_preset("office31"); }),
+            "unknown preset \"office31\"; did you mean \"office31-ci\"?");
+  EXPECT_EQ(message_of<InvalidOption>([] { find_preset("visda"); }),
+            "unknown preset \"visda\"; there are demo, digits-ci, imagenet-caltech-ci, "
+            "office-home-ci, office31-ci, or a file ending in .toml");
+}
+
+TEST(PresetTest, OwnFileIsAPresetToo) {
+  const test::TemporaryFolder folder;
+  const auto file = (folder / "mine.toml").string();
+  write_file(file, "classes-per-step = 2\nsteps = 1\n");
+  EXPECT_EQ(find_preset(file).name, "mine");
+  EXPECT_EQ(find_preset(file).orders.at("").classes_per_step, 2);
+  write_file(file, "classes-per-step = 2\nstep = 1\n");
+  EXPECT_EQ(message_of([&] { find_preset(file); }),
+            file + ":2: unknown key \"step\"; did you mean \"steps\"?");
+  EXPECT_NE(message_of([] { find_preset("nowhere/mine.toml"); }).find("nowhere/mine.toml"),
+            std::string::npos);
+}
+
+TEST(PresetTest, SettingsOfThePaperAreThere) {
+  const auto office_home = find_preset("office-home-ci");
+  EXPECT_EQ(office_home.settings.at("pretrain").at("epochs"), Words{"100"});
+  EXPECT_EQ(office_home.settings.at("adapt").at("epochs"), Words{"30"});
+  EXPECT_EQ(office_home.settings.at("method.authors-code").at("capture-every"), Words{"15"});
+  const auto caltech = find_preset("imagenet-caltech-ci");
+  EXPECT_EQ(caltech.settings.at("pretrain").at("crop"), Words{"centre"});
+  EXPECT_EQ(caltech.settings.at("pretrain").at("flip"), Words{"0"});
+  EXPECT_EQ(caltech.settings.at("adapt").at("epochs"), Words{"15"});
+  EXPECT_EQ(find_preset("office31-ci").settings.at("adapt").at("epochs"), Words{"10"});
+}
+
+TEST(PresetTest, Office31ArrivesByLabel) {
+  Words names;
+  for (int64_t i = 0; i < 31; ++i) names.push_back("class_" + std::to_string(100 + i));
+  const auto schedule =
+      make_schedule(find_preset("office31-ci"), "amazon", "dslr", listing_of(names));
+  ASSERT_EQ(schedule.num_steps(), 3);
+  EXPECT_EQ(schedule.steps[0], (Labels{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(schedule.steps[2], (Labels{20, 21, 22, 23, 24, 25, 26, 27, 28, 29}));
+  EXPECT_EQ(schedule.first_classes, schedule.steps[0]);
+  EXPECT_EQ(schedule.all().size(), 30u);
+}
+
+TEST(PresetTest, OfficeHomeArrivesByNameOrAsTheAuthorsNumberIt) {
+  const auto preset = find_preset("office-home-ci");
+  auto folders = preset.orders.at("").classes;
+  ASSERT_EQ(folders.size(), 65u);
+  ASSERT_EQ(std::set<std::string>(folders.begin(), folders.end()).size(), 65u);
+  std::sort(folders.begin(), folders.end());
+  const auto by_name = make_schedule(preset, "Art", "Clipart", listing_of(folders));
+  ASSERT_EQ(by_name.num_steps(), 6);
+  const auto name = [&](int64_t step, size_t place) {
+    return folders[static_cast<size_t>(by_name.steps[static_cast<size_t>(step)][place])];
+  };
+  EXPECT_EQ(name(0, 0), "Drill");
+  EXPECT_EQ(name(0, 9), "Laptop");
+  EXPECT_EQ(name(1, 7), "ToothBrush");
+  EXPECT_EQ(name(5, 9), "Soda");
+
+  const auto by_number = make_schedule(preset, "Art", "Clipart", numbered_listing(65));
+  EXPECT_EQ(by_number.steps[1], (Labels{10, 11, 12, 13, 14, 15, 16, 17, 18, 19}));
+  // The authors' lists lie in folders with the names, numbered in the preset's order.
+  const auto both =
+      make_schedule(preset, "Art", "Clipart",
+                    listing_of(preset.orders.at("").classes, data::LabelMeaning::kNumber));
+  EXPECT_EQ(both.steps, by_number.steps);
+}
+
+TEST(PresetTest, ImageNetAndCaltechGroupByTheSourcesLabels) {
+  const auto preset = find_preset("imagenet-caltech-ci");
+  const auto to_caltech = make_schedule(preset, "imagenet", "caltech", numbered_listing(1000));
+  ASSERT_EQ(to_caltech.num_steps(), 8);
+  EXPECT_EQ(to_caltech.steps[0], (Labels{1, 9, 24, 39, 51, 69, 71, 79, 94, 99}));
+  EXPECT_EQ(to_caltech.steps[7], (Labels{852, 859, 870, 872, 876, 879, 895, 907, 910, 920}));
+  const auto to_imagenet = make_schedule(preset, "caltech", "imagenet", numbered_listing(256));
+  EXPECT_EQ(to_imagenet.steps[4], (Labels{114, 115, 116, 123, 126, 128, 133, 134, 141, 145}));
+  EXPECT_EQ(to_imagenet.steps[7], (Labels{209, 211, 215, 219, 225, 227, 228, 229, 230, 234}));
+  EXPECT_EQ(to_imagenet.all().size(), 80u);
+  for (const auto& [task, order] : preset.orders) {
+    if (task.empty()) continue;
+    EXPECT_EQ(order.classes.size(), 84u) << task;
+    // By label, so ascending.
+    Labels labels;
+    for (const auto& word : order.classes) labels.push_back(std::stoll(word));
+    EXPECT_TRUE(std::is_sorted(labels.begin(), labels.end())) << task;
+  }
+}
+
+TEST(PresetTest, SmallPresetsCoverTheirClasses) {
+  const auto digits =
+      make_schedule(find_preset("digits-ci"), "mnist", "usps", numbered_listing(10));
+  ASSERT_EQ(digits.num_steps(), 5);
+  EXPECT_EQ(digits.steps[4], (Labels{8, 9}));
+  const auto demo =
+      make_schedule(find_preset("demo"), "sketch", "photo", listing_of(data::demo_class_names()));
+  ASSERT_EQ(demo.num_steps(), 5);
+  EXPECT_EQ(demo.all().size(), data::demo_class_names().size() - 1);
+}
+
+}  // namespace
+}  // namespace proca::protocol

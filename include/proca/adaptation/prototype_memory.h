@@ -13,11 +13,11 @@ namespace proca::adaptation {
 /// The prototypes of one class.
 struct ClassPrototypes {
   int64_t label = 0;
-  double score = 0;                  ///< normalised cumulative probability v_k at capture
-  int64_t step = 0;                  ///< time step of the capture, from 0
-  torch::Tensor pixels;              ///< uint8 [M, H, W, 3]
-  torch::Tensor soft_labels;         ///< float [M, K]
-  std::vector<std::string> origins;  ///< [M]: what the image was called
+  double score = 0;                       ///< normalised cumulative probability v_k at capture
+  int64_t step = 0;                       ///< time step of the capture, from 0
+  torch::Tensor pixels = {};              ///< uint8 [M, H, W, 3]
+  torch::Tensor soft_labels = {};         ///< float [M, K]
+  std::vector<std::string> origins = {};  ///< [M]: what the image was called
 };
 
 /// Prototypes picked by index, on the CPU.

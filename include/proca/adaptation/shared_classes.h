@@ -11,8 +11,10 @@ namespace proca::adaptation {
 
 /// What a detection rule looks at.
 struct DetectionInput {
-  torch::Tensor probabilities;  ///< float [N, K]: a model's softmax on the step's target images
-  torch::Tensor source_prior;   ///< float [K]: share of each class among the source images
+  /// float [N, K]: a model's softmax on the step's target images.
+  torch::Tensor probabilities = {};
+  /// float [K]: share of each class among the source images; only `label-shift` asks for it.
+  torch::Tensor source_prior = {};
 };
 
 /// Options of all rules; each uses those it knows.

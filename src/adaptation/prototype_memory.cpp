@@ -42,6 +42,7 @@ void require(bool holds, const ClassPrototypes& prototypes, std::string_view rul
 void check(const ClassPrototypes& prototypes, int64_t per_class) {
   const auto& [label, score, step, pixels, soft_labels, origins] = prototypes;
   require(label >= 0, prototypes, "a class is a number from 0 on");
+  require(step >= 0, prototypes, "steps count from 0");
   require(std::isfinite(score), prototypes, "the score must be a finite number");
   require(pixels.defined() && pixels.scalar_type() == torch::kUInt8 && pixels.dim() == 4 &&
               pixels.size(1) > 0 && pixels.size(2) > 0 && pixels.size(3) == 3,

@@ -24,11 +24,12 @@ struct HerdingOptions {
 ///     p_m = argmin_x || f - (1/m) (g(x) + sum_{i<m} g(p_i)) ||      m = 1 .. count
 ///
 /// Returns `count` indexes in the order of choice: every prefix is a good choice of
-/// its length. Ties go to the smaller index. With fewer images than `count` some
+/// its length. Ties (squared distances equal but for one part in a billion) go to the
+/// smaller index. With fewer images than `count` some
 /// occur more than once; with none the result is empty.
 ///
-/// `features` is float [N, D]. Computed in double on the CPU: one matrix-vector
-/// product per prototype.
+/// `features` is float [N, D]; throws `Error` when one is not a finite number.
+/// Computed in double on the CPU: one pass over the features per prototype.
 std::vector<int64_t> herd(const torch::Tensor& features, int64_t count,
                           const HerdingOptions& options = {});
 

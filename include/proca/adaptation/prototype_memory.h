@@ -13,11 +13,11 @@ namespace proca::adaptation {
 /// The prototypes of one class.
 struct ClassPrototypes {
   int64_t label = 0;
-  double score = 0;                  ///< normalised cumulative probability v_k at capture
-  int64_t step = 0;                  ///< time step of the capture, from 0
-  torch::Tensor pixels;              ///< uint8 [M, H, W, 3]
-  torch::Tensor soft_labels;         ///< float [M, K]
-  std::vector<std::string> origins;  ///< [M]: what the image was called
+  double score = 0;                       ///< normalised cumulative probability v_k at capture
+  int64_t step = 0;                       ///< time step of the capture, from 0
+  torch::Tensor pixels = {};              ///< uint8 [M, H, W, 3]
+  torch::Tensor soft_labels = {};         ///< float [M, K]
+  std::vector<std::string> origins = {};  ///< [M]: what the image was called
 };
 
 /// Prototypes picked by index, on the CPU.
@@ -61,7 +61,8 @@ class PrototypeMemory {
   /// least `per_class()` prototypes, all of one size; the first ones are kept.
   ///
   /// Throws `InputError` when the budget is too small for one prototype per class,
-  /// and `std::invalid_argument` for shapes that do not fit the others.
+  /// `Error` when a soft label is not a finite number, and `std::invalid_argument` for
+  /// shapes that do not fit the others. The memory is then as it was.
   void put(ClassPrototypes prototypes);
   /// Changes the score of a class that is there.
   void set_score(int64_t label, double score);
@@ -71,7 +72,8 @@ class PrototypeMemory {
   PrototypeBatch gather(const std::vector<int64_t>& indexes) const;
 
   /// Tensors `labels`, `scores`, `steps`, `pixels` [C, M, H, W, 3], `soft_labels`
-  /// [C, M, K] and `origins` (UTF-8 JSON text as bytes); nothing when empty.
+  /// [C, M, K] and `origins` (UTF-8 JSON text as bytes, an
+  /// array of texts per class); nothing when empty.
   std::map<std::string, torch::Tensor> save() const;
   /// Takes what `save` gave, whatever budget it was made under, and applies this
   /// memory's own limits to it. Throws `InputError` naming what is missing or

@@ -38,8 +38,8 @@ struct PseudoLabels {
 /// | probabilities | float | [N, K] |                        |
 /// | classes       |       |        | ascending, at least one |
 ///
-/// N = 0 gives empty tensors. A feature vector of zero length is equally far from
-/// all and gets the first class.
+/// N = 0 gives empty tensors. With `kRaw` a feature vector of zero length is equally
+/// far from all and gets the first class. Throws `Error` when a number is not finite.
 PseudoLabels cluster_pseudo_labels(const torch::Tensor& features,
                                    const torch::Tensor& probabilities,
                                    const std::vector<int64_t>& classes,

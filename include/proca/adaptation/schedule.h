@@ -17,7 +17,8 @@ struct CaptureSchedule {
 };
 
 /// Whether work that is repeated `every` so many epochs is due before `epoch`:
-/// at epochs every, 2 every, ... Not at 0, where everything is computed anyway.
+/// at epochs every, 2 every, ... Not at 0, where everything is computed anyway, and
+/// never when `every` is 0.
 bool is_due(int64_t epoch, int64_t every);
 
 /// Which prototypes each iteration of an epoch replays: a shuffled pass over all

@@ -11,8 +11,10 @@ namespace proca::adaptation {
 
 /// What a detection rule looks at.
 struct DetectionInput {
-  torch::Tensor probabilities;  ///< float [N, K]: a model's softmax on the step's target images
-  torch::Tensor source_prior;   ///< float [K]: share of each class among the source images
+  /// float [N, K]: a model's softmax on the step's target images.
+  torch::Tensor probabilities = {};
+  /// float [K]: share of each class among the source images; only `label-shift` asks for it.
+  torch::Tensor source_prior = {};
 };
 
 /// Options of all rules; each uses those it knows.
@@ -53,14 +55,16 @@ struct DetectionRule {
   RuleResult (*apply)(const DetectionInput& input, const DetectionOptions& options);
 };
 
-/// | rule | keeps the classes |
-/// |---|---|
-/// | `scd` | whose cumulative probability u_k = sum_i p_ik, min-max normalised, is at least alpha |
-/// | `hbw` | above the cut of the sorted u that maximises w_P w_N (m_P - m_N)^2, the variance |
-/// |       | between the two groups (means m, weights w by count or by mass); smallest cut on ties
-/// | | `label-shift` | whose share of the target, estimated by expectation-maximisation from the |
-/// |       | source prior and softened probabilities, exceeds 1/K |
-/// | `none` | all K |
+/// With u_k = sum_i p_ik the rules keep these classes:
+///
+/// - `scd`: where u, min-max normalised, is at least alpha;
+/// - `hbw`: above the cut of the sorted u that maximises w_P w_N (m_P - m_N)^2, the
+///   variance between the two groups (means m, weights w by count or by mass); the
+///   smallest cut on ties. Score is the normalised u, threshold that of the last kept;
+/// - `label-shift`: whose share of the target, estimated by expectation-maximisation
+///   from the source prior and softened probabilities, exceeds 1/K (by 1e-6, the
+///   precision of the estimate);
+/// - `none`: all K.
 const std::vector<DetectionRule>& detection_rules();
 
 /// Sum over the images, then (u - min) / (max - min). When all are equal every
@@ -73,7 +77,8 @@ std::vector<double> normalised_cumulative(const torch::Tensor& probabilities);
 ///     q_ik   proportional to  p~_ik pi_k / source_prior_k      pi_k <- mean_i q_ik
 ///
 /// from pi = source_prior until no share moves by more than 1e-6, at most 1000
-/// rounds. Classes without source images keep share 0. Returns double [K], sum 1.
+/// rounds. Classes without source images keep share 0; without images the result is
+/// the source prior. Returns double [K], sum 1.
 std::vector<double> estimate_label_shift(const torch::Tensor& probabilities,
                                          const torch::Tensor& source_prior, double temperature);
 
@@ -81,8 +86,8 @@ std::vector<double> estimate_label_shift(const torch::Tensor& probabilities,
 /// so that the same probabilities give the same classes on every machine.
 ///
 /// Should a rule keep nothing, the class of the highest score is kept. Throws
-/// `InputError` when there is no image, and `Error` when a probability is not a
-/// finite number.
+/// `InputError` when there is no image, and `Error` when a probability is negative
+/// or not a finite number.
 SharedClasses detect_shared_classes(const DetectionInput& input, const DetectionOptions& options);
 
 }  // namespace proca::adaptation

@@ -18,7 +18,7 @@ torch::Tensor class_centres(const torch::Tensor& features, const torch::Tensor& 
                             int64_t num_classes);
 
 /// Share of each class among the images, float [K]; what detection calls the
-/// source prior.
+/// source prior. All zero when there are none.
 torch::Tensor class_prior(const torch::Tensor& labels, int64_t num_classes);
 
 }  // namespace proca::adaptation

@@ -44,7 +44,8 @@ struct PrototypeContrastiveOptions {
 /// | negatives | int64 | [N, n] | classes, repeats allowed; undefined: all but the own  |
 ///
 /// Returns a scalar. An empty batch (N = 0) gives zero, and so does K = 1 without
-/// `negatives` and without margin, since nothing competes.
+/// `negatives`, since nothing competes. With the cosine a feature of zero length has
+/// similarity 0 to every centre and gets no gradient.
 ///
 /// Example:
 /// ```

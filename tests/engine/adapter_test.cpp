@@ -1,0 +1,285 @@
+// Adaptation through a state directory: what is kept, what is not touched, and that
+// a step that was cut off ends as if it never had been.
+
+#include "proca/engine/adapter.h"
+
+#include <gtest/gtest.h>
+
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/data/subset.h"
+#include "proca/engine/source_trainer.h"
+#include "support/memory_images.h"
+#include "support/message_of.h"
+#include "support/shapes_data.h"
+#include "support/temporary_folder.h"
+
+namespace proca::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Bars in other colours: the target domain.
+std::shared_ptr<data::ImageSource> target_images(const std::vector<int64_t>& labels,
+                                                 int64_t per_class, int64_t first = 100) {
+  std::vector<data::Image> images;
+  for (const int64_t label : labels) {
+    for (int64_t i = 0; i < per_class; ++i) {
+      auto image = test::bar_image(label, first + i);
+      for (auto& value : image.pixels) value = static_cast<uint8_t>(230 - value / 2);
+      images.push_back(std::move(image));
+    }
+  }
+  return std::make_shared<test::MemoryImages>(std::move(images));
+}
+
+class AdapterTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    shared_ = new test::TemporaryFolder();
+    test::write_bars(*shared_ / "bars", 16);
+    SourceTrainingOptions training;
+    training.source = (*shared_ / "bars").string();
+    training.backbone = "resnet-small";
+    training.image_size = 16;
+    training.epochs = 4;
+    training.batch_size = 8;
+    train_source(training, *shared_ / "source");
+  }
+  static void TearDownTestSuite() {
+    delete shared_;
+    shared_ = nullptr;
+  }
+
+  fs::path fresh_state() {
+    const auto folder = folder_ / ("state-" + std::to_string(states_++));
+    copy_source_state(*shared_ / "source", folder);
+    return folder;
+  }
+
+  static AdaptOptions options() {
+    AdaptOptions options;
+    options.epochs = 5;
+    options.batch_size = 8;
+    options.method_defaults = {{"prototypes", {"3"}}, {"variant", {"paper"}}};
+    return options;
+  }
+
+  static std::map<std::string, torch::Tensor> model_of(const fs::path& state) {
+    return StateDirectory(state).read_tensors("model.safetensors").tensors;
+  }
+
+  static void expect_equal_states(const fs::path& first, const fs::path& second) {
+    for (const auto* file : {"model.safetensors", "memory.safetensors", "method.safetensors"}) {
+      const auto a = StateDirectory(first).read_tensors(file).tensors;
+      const auto b = StateDirectory(second).read_tensors(file).tensors;
+      ASSERT_EQ(a.size(), b.size()) << file;
+      for (const auto& [name, tensor] : a) {
+        EXPECT_TRUE(torch::equal(tensor, b.at(name))) << file << " " << name;
+      }
+    }
+    for (const auto* file : {"detection.json", "pseudo_labels.csv", "prototypes.json"}) {
+      const auto name = std::string("steps/01/") + file;
+      EXPECT_EQ(StateDirectory(first).read_text(name), StateDirectory(second).read_text(name));
+    }
+  }
+
+  static test::TemporaryFolder* shared_;
+  test::TemporaryFolder folder_;
+  int states_ = 0;
+};
+test::TemporaryFolder* AdapterTest::shared_ = nullptr;
+
+TEST_F(AdapterTest, AStepLeavesModelMemoryAndRecords) {
+  const auto state = fresh_state();
+  Adapter adapter(options(), state);
+  const auto outcome = adapter.adapt(target_images({0, 1}, 12));
+  EXPECT_EQ(outcome.step, 1);
+  EXPECT_EQ(outcome.num_images, 24);
+  EXPECT_FALSE(outcome.detected.empty());
+  EXPECT_TRUE(outcome.losses.contains("source"));
+  EXPECT_TRUE(outcome.losses.contains("distillation"));
+  const StateDirectory after(state);
+  EXPECT_EQ(after.manifest().step, 1);
+  EXPECT_EQ(after.manifest().method, "proca");
+  EXPECT_EQ(after.manifest().adapted_classes, outcome.detected);
+  EXPECT_FALSE(after.manifest().adapting.has_value());
+  for (const auto* file : {"memory.safetensors", "centres.safetensors", "steps/01/detection.json",
+                           "steps/01/pseudo_labels.csv", "steps/01/prototypes.json"}) {
+    EXPECT_TRUE(after.has(file)) << file;
+  }
+  EXPECT_FALSE(after.has("training.safetensors"));
+  EXPECT_FALSE(torch::equal(model_of(state).at("conv1.weight"),
+                            after.read_tensors("source.safetensors").tensors.at("conv1.weight")));
+}
+
+// The number of images of step 1 that are read after step 1 is counted: none.
+TEST_F(AdapterTest, ImagesOfEarlierStepsAreNotTouched) {
+  const auto state = fresh_state();
+  const auto first = target_images({0, 1}, 12);
+  Adapter adapter(options(), state);
+  adapter.adapt(first);
+  const auto& counting = dynamic_cast<const test::MemoryImages&>(*first);
+  const int64_t reads = counting.num_reads();
+  EXPECT_GT(reads, 0);
+  adapter.adapt(target_images({2}, 12, 200));
+  EXPECT_EQ(counting.num_reads(), reads);
+  EXPECT_EQ(adapter.manifest().step, 2);
+}
+
+TEST_F(AdapterTest, AnotherProcessGoesOnFromTheStateAlone) {
+  const auto one = fresh_state(), two = fresh_state();
+  {
+    Adapter adapter(options(), one);
+    adapter.adapt(target_images({0, 1}, 12));
+    adapter.adapt(target_images({2}, 12, 200));
+  }
+  Adapter(options(), two).adapt(target_images({0, 1}, 12));
+  Adapter(options(), two).adapt(target_images({2}, 12, 200));
+  expect_equal_states(one, two);
+}
+
+// A data source that fails after so many reads stands for a process that dies there: what is
+// in memory is lost, what is on disk stays.
+class DyingImages final : public data::ImageSource {
+ public:
+  DyingImages(std::shared_ptr<data::ImageSource> images, int64_t reads)
+      : images_(std::move(images)), reads_left_(reads) {
+    listing_ = images_->listing();
+  }
+  data::Image read(int64_t index) const override {
+    if (reads_left_-- <= 0) throw Error("died");
+    return images_->read(index);
+  }
+  std::vector<uint8_t> read_encoded(int64_t index) const override {
+    return images_->read_encoded(index);
+  }
+
+ private:
+  std::shared_ptr<data::ImageSource> images_;
+  mutable std::atomic<int64_t> reads_left_;
+};
+
+TEST_F(AdapterTest, AStepThatWasCutOffAnywhereEndsTheSame) {
+  auto careful = options();
+  careful.checkpoint_every = 0;  // after every iteration
+  careful.load.cache_ram = 0;    // every batch reads the images anew
+  const auto reference = fresh_state();
+  Adapter(careful, reference).adapt(target_images({0, 1}, 12));
+  const auto state = fresh_state();
+  int64_t deaths = 0;
+  // 24 images are read once for the digest, once for the source model's view, and once per
+  // epoch; captures and new labels read more. Each life gets a little further.
+  for (int64_t reads = 30; deaths < 100; reads += 7) {
+    try {
+      Adapter adapter(careful, state);
+      adapter.adapt(std::make_shared<DyingImages>(target_images({0, 1}, 12), reads));
+      break;
+    } catch (const Error& error) {
+      ASSERT_STREQ(error.what(), "died");
+      ++deaths;
+    }
+  }
+  EXPECT_GT(deaths, 3);
+  EXPECT_LT(deaths, 100);
+  expect_equal_states(reference, state);
+}
+
+TEST_F(AdapterTest, WhileAStepIsUnderWayTheModelBeforeItStays) {
+  auto careful = options();
+  careful.checkpoint_every = 0;
+  careful.load.cache_ram = 0;
+  const auto state = fresh_state();
+  const auto before = model_of(state);
+  EXPECT_THROW(
+      Adapter(careful, state).adapt(std::make_shared<DyingImages>(target_images({0, 1}, 12), 80)),
+      Error);
+  ASSERT_TRUE(StateDirectory(state).manifest().adapting.has_value());
+  EXPECT_TRUE(torch::equal(model_of(state).at("conv1.weight"), before.at("conv1.weight")));
+
+  const auto other = target_images({2}, 12, 200);
+  const auto message = test::message_of([&] { Adapter(careful, state).adapt(other); });
+  EXPECT_NE(message.find("step 1 is under way"), std::string::npos) << message;
+  EXPECT_NE(message.find("--discard-unfinished"), std::string::npos) << message;
+  Adapter(careful, state).adapt(other, SameImages::kSkip, Unfinished::kDiscard);
+  EXPECT_EQ(StateDirectory(state).manifest().step, 1);
+}
+
+TEST_F(AdapterTest, TheSameImagesTwiceAreOneStep) {
+  const auto state = fresh_state();
+  Adapter(options(), state).adapt(target_images({0, 1}, 12));
+  const auto model = model_of(state);
+  const auto outcome = Adapter(options(), state).adapt(target_images({0, 1}, 12));
+  EXPECT_TRUE(outcome.already_done);
+  EXPECT_TRUE(torch::equal(model_of(state).at("conv1.weight"), model.at("conv1.weight")));
+  EXPECT_EQ(
+      Adapter(options(), state).adapt(target_images({0, 1}, 12), SameImages::kAdaptAgain).step, 2);
+}
+
+TEST_F(AdapterTest, ImagesOfTheSameNamesButOtherContentAreAnotherStep) {
+  const auto state = fresh_state();
+  Adapter(options(), state).adapt(target_images({0, 1}, 12));
+  EXPECT_EQ(Adapter(options(), state).adapt(target_images({0, 1}, 12, 300)).step, 2);
+}
+
+TEST_F(AdapterTest, AnotherMethodIsRefused) {
+  const auto state = fresh_state();
+  Adapter(options(), state).adapt(target_images({0, 1}, 12));
+  AdaptOptions other;
+  other.method.set_name("source-only");
+  EXPECT_NE(test::message_of([&] { Adapter(other, state); }).find("adapted with proca"),
+            std::string::npos);
+}
+
+TEST_F(AdapterTest, SourceImagesThatAreGoneAreNamed) {
+  test::write_bars(folder_ / "lost", 8);
+  SourceTrainingOptions training;
+  training.source = (folder_ / "lost").string();
+  training.backbone = "resnet-small";
+  training.image_size = 16;
+  training.epochs = 1;
+  train_source(training, folder_ / "state");
+  fs::remove_all(folder_ / "lost");
+  const auto message =
+      test::message_of([&] { Adapter(options(), folder_ / "state").adapt(target_images({0}, 4)); });
+  EXPECT_NE(message.find("lost"), std::string::npos) << message;
+  EXPECT_NE(message.find("source images"), std::string::npos) << message;
+  EXPECT_EQ(StateDirectory(folder_ / "state").manifest().step, 0);
+}
+
+TEST_F(AdapterTest, SourceOnlyTakesStepsWithoutTouchingTheModel) {
+  const auto state = fresh_state();
+  const auto before = model_of(state);
+  AdaptOptions floor;
+  floor.method.set_name("source-only");
+  Adapter adapter(floor, state);
+  adapter.adapt(target_images({0}, 4));
+  EXPECT_EQ(adapter.adapt(target_images({1}, 4)).step, 2);
+  for (const auto& [name, tensor] : model_of(state)) {
+    EXPECT_TRUE(torch::equal(tensor, before.at(name))) << name;
+  }
+}
+
+TEST_F(AdapterTest, DegenerateStepsComplete) {
+  const auto state = fresh_state();
+  Adapter adapter(options(), state);
+  EXPECT_EQ(adapter.adapt(target_images({0}, 1)).num_images, 1);
+  std::vector<data::Image> same(5, test::bar_image(1, 7));
+  EXPECT_EQ(adapter.adapt(std::make_shared<test::MemoryImages>(same)).step, 2);
+}
+
+TEST_F(AdapterTest, ALossThatIsNoNumberStopsTheStepAndKeepsTheModel) {
+  auto wild = options();
+  wild.lr = 100.0;
+  wild.momentum = 0.99;
+  const auto state = fresh_state();
+  const auto before = model_of(state);
+  const auto message = test::message_of<Error>([&] {
+    Adapter(wild, state).adapt(target_images({0, 1}, 12));
+  });
+  EXPECT_NE(message.find("is no longer a number"), std::string::npos) << message;
+  EXPECT_TRUE(torch::equal(model_of(state).at("fc.weight"), before.at("fc.weight")));
+}
+
+}  // namespace
+}  // namespace proca::engine

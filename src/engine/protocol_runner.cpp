@@ -128,7 +128,14 @@ class ProtocolRun {
   }
 
   fs::path prepare_source(int64_t seed) {
-    if (!options_.source_state.empty()) return options_.source_state;
+    if (!options_.source_state.empty()) {
+      auto given = options_.source_state;
+      const std::string placeholder = "{seed}";
+      if (const auto place = given.find(placeholder); place != std::string::npos) {
+        given.replace(place, placeholder.size(), std::to_string(seed));
+      }
+      return given;
+    }
     auto training = options_.pretrain;
     training.seed = seed;
     const auto folder = out_ / fmt::format("source-{}", seed);

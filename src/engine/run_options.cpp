@@ -28,7 +28,7 @@ void RunOptions::bind(OptionSet& options) {
   options.bind("target", target, "domain to adapt to", "DOMAIN");
   options.require();
   options.bind("source-state", source_state,
-               "state directory of a trained source model; without it one is trained per seed",
+               "state of a trained source model, {seed} standing for the seed; else one is trained",
                "DIR");
   adapt.bind_training(options);
   pretrain.bind_model(options);

@@ -37,7 +37,7 @@ enum class MemoryScore {
 /// Everything about detection, pseudo-labels, prototypes and the two losses on
 /// them; shared by ProCA and by methods that borrow its prototypes.
 struct PrototypeOptions {
-  Variant variant = Variant::kAuthorsCode;
+  Variant variant = Variant::kPaper;
 
   adaptation::DetectionOptions detection;
   ModelChoice detection_model = ModelChoice::kSource;

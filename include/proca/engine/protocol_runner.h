@@ -19,8 +19,8 @@ struct RunOptions {
   std::string data_root;  ///< folder of the preset's domains
   std::string source;     ///< domain
   std::string target;     ///< domain
-  /// State directory of a trained source model to use for all seeds; empty: one is
-  /// trained per seed.
+  /// State directory of a trained source model to use; `{seed}` in it stands for the
+  /// seed. Empty: one is trained per seed.
   std::string source_state;
   std::vector<int64_t> seeds = {0};
   SourceTrainingOptions pretrain;

@@ -12,6 +12,7 @@
 #include "proca/core/log.h"
 #include "proca/data/subset.h"
 #include "proca/engine/inference.h"
+#include "proca/engine/model_loading.h"
 #include "proca/protocol/metrics_json.h"
 #include "run_config.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* kMetricsFile = "metrics.json";
+constexpr const char* kConfigFile = "run.toml";
 
 // The labelled target images of all steps, decoded once, and which belong to which step.
 struct TargetImages {
@@ -49,6 +51,8 @@ class ProtocolRun {
 
   SeedResult run(int64_t seed) {
     const auto source_state = prepare_source(seed);
+    open_ready(source_state);
+    write_config();
     const auto folder = out_ / fmt::format("seed-{}", seed);
     copy_source_state(source_state, folder);
     auto adapt = options_.adapt;
@@ -113,18 +117,20 @@ class ProtocolRun {
   }
 
   void check_config() {
-    create_writable_folder(out_);
-    const auto path = out_ / "run.toml";
-    const auto text = config_text();
+    config_ = config_text();
     std::error_code ignored;
-    if (!fs::exists(path, ignored)) {
-      write_file(path, text);
-      return;
+    if (!fs::exists(out_ / kConfigFile, ignored)) return;
+    const auto theirs = read_text_file(out_ / kConfigFile);
+    if (theirs != config_) {
+      refuse_other_options(out_.string(), "holds a run", theirs, config_, "use another --out");
     }
-    const auto theirs = read_text_file(path);
-    if (theirs != text) {
-      refuse_other_options(out_.string(), "holds a run", theirs, text, "use another --out");
-    }
+  }
+
+  // Once a source model is there: a command that failed before has fixed nothing yet.
+  void write_config() {
+    create_writable_folder(out_);
+    std::error_code ignored;
+    if (!fs::exists(out_ / kConfigFile, ignored)) write_file(out_ / kConfigFile, config_);
   }
 
   fs::path prepare_source(int64_t seed) {
@@ -205,6 +211,7 @@ class ProtocolRun {
   RunOptions options_;
   const protocol::Preset& preset_;
   fs::path out_;
+  std::string config_;
   std::vector<std::string> class_names_;
   protocol::ClassSchedule schedule_;
   std::shared_ptr<data::ImageSource> target_source_;

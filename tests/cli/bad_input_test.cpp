@@ -149,5 +149,57 @@ TEST_F(BadInputTest, UnusablePlacesAreRefused) {
   for (const auto& bad : cases) expect_refused(bad);
 }
 
+// A run that would work, but for what a case changes.
+std::vector<std::string> run(const std::string& preset, const std::string& source,
+                             const std::string& target, std::vector<std::string> more = {}) {
+  std::vector<std::string> words = {"run",          "--preset",     preset,   "--data-root",
+                                    "{}",           "--source",     source,   "--target",
+                                    target,         "--out",        "{}/out", "--backbone",
+                                    "resnet-small", "--image-size", "16"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST_F(BadInputTest, RunsAndStepsThatCannotBeAreRefused) {
+  write_file(folder_ / "own.toml", "classes-per-step = 1\nsteps = 3\n");
+  write_file(folder_ / "long.toml", "classes-per-step = 2\nsteps = 2\n");
+  write_file(folder_ / "typo.toml", "classes-per-step = 1\nstep = 3\n");
+  write_file(folder_ / "option.toml", "classes-per-step = 1\nsteps = 3\n[adapt]\nepoch = 3\n");
+  write_file(folder_ / "value.toml",
+             "classes-per-step = 1\nsteps = 3\n[method]\nalpha = \"much\"\n");
+  const std::vector<BadCase> cases = {
+      {"unknown preset", run("ofice31-ci", "bars", "bars"), "did you mean \"office31-ci\"?"},
+      {"missing preset file", run("{}/no.toml", "bars", "bars"), "no.toml"},
+      {"typo in a preset", run("{}/typo.toml", "bars", "bars"), "typo.toml:2"},
+      {"unknown option in a preset", run("{}/option.toml", "bars", "bars"), "epoch"},
+      {"bad value in a preset", run("{}/value.toml", "bars", "bars"), "alpha"},
+      {"too many classes", run("{}/long.toml", "bars", "bars"), "4"},
+      {"missing domain", run("{}/own.toml", "bars", "bats"), "bats"},
+      {"missing data", run("office31-ci", "amazon", "webcam"), "amazon"},
+      {"classes the source does not have", run("{}/own.toml", "one", "bars"), "level"},
+      {"unlabelled target", run("{}/own.toml", "bars", "flat"), "have no labels"},
+      {"unknown method", run("{}/own.toml", "bars", "bars", {"--method", "procca"}),
+       "did you mean \"proca\"?"},
+      {"another method's option",
+       run("{}/own.toml", "bars", "bars", {"--method", "source-only", "--alpha", "0.2"}),
+       "--alpha: source-only has no such option"},
+      {"alpha out of range", run("{}/own.toml", "bars", "bars", {"--alpha", "2"}), "--alpha"},
+      {"a seed that is no number", run("{}/own.toml", "bars", "bars", {"--seeds", "0,x"}),
+       "--seeds: \"x\""},
+      {"a seed twice", run("{}/own.toml", "bars", "bars", {"--seeds", "1,1"}), "1 is given twice"},
+      {"missing source state", run("{}/own.toml", "bars", "bars", {"--source-state", "{}/none"}),
+       "no such state directory"},
+      {"missing weights", run("{}/own.toml", "bars", "bars", {"--weights", "{}/no.pth"}), "no.pth"},
+      {"adapt without a state",
+       {"adapt", "--state", "{}/none", "--target", "{}/flat"},
+       "no such state directory"},
+      {"adapt what is no state",
+       {"adapt", "--state", "{}/notstate", "--target", "{}/flat"},
+       "is not a state directory"},
+      {"adapt without a target", {"adapt", "--state", "{}/notstate"}, "--target is missing"},
+  };
+  for (const auto& bad : cases) expect_refused(bad);
+}
+
 }  // namespace
 }  // namespace proca

@@ -9,6 +9,7 @@ namespace proca::app {
 Command adapt_command();
 Command bench_decode_command();
 Command bench_network_command();
+Command bench_step_command();
 Command data_list_command();
 Command data_make_demo_command();
 Command data_pack_command();

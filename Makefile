@@ -30,7 +30,7 @@ build: ## build the program and the library
 	@tools/configure.sh $(PRESET)
 	@cmake --build $(folder) --target proca_program
 
-demo: build ## draw a small data set, train on sketches, show what photos do to the model
+demo: build ## draw a small data set, train on sketches, adapt to photos step by step
 	$(program) demo --out out/demo
 
 bench: build ## measure decoding, training and prediction on this machine

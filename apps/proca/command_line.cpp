@@ -200,7 +200,8 @@ CLI::App* add_app(CLI::App& root, const Command& command) {
   if (space == std::string::npos) return root.add_subcommand(command.name, command.summary);
   const auto group = command.name.substr(0, space);
   auto* parent = find_app(root, group);
-  if (parent == nullptr) parent = root.add_subcommand(group, group + " sets");
+  if (parent == nullptr)
+    parent = root.add_subcommand(group, group == "data" ? "data sets" : "measurements");
   parent->require_subcommand(1);
   return parent->add_subcommand(command.name.substr(space + 1), command.summary);
 }

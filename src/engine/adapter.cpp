@@ -66,6 +66,7 @@ class Adapter::Implementation {
   StepOutcome adapt(std::shared_ptr<const data::ImageSource> target, SameImages same_images,
                     Unfinished unfinished) {
     const auto start = Clock::now();
+    if (unusable_) throw Error("this Adapter's last step failed; make a new one");
     if (target->listing().size() == 0) {
       throw InputError(fmt::format("{}: holds no image", target->listing().origin));
     }
@@ -83,6 +84,7 @@ class Adapter::Implementation {
       return outcome;
     }
     check_unfinished(step_digest, unfinished);
+    unusable_ = true;  // Until the step is done: a failure leaves a half-trained network.
     if (method_->trains()) {
       train(step_digest, outcome);
     } else {
@@ -91,6 +93,7 @@ class Adapter::Implementation {
     }
     outcome.seconds = seconds_since(start);
     finish_step(step_digest, outcome);
+    unusable_ = false;
     return outcome;
   }
 
@@ -204,16 +207,17 @@ class Adapter::Implementation {
       save_training(trainer);
       saved_at = Clock::now();
     };
-    trainer.run(events, [&] {
-      if (trainer.position().epoch == recipe_.epochs) return;  // The whole step is saved next.
-      try {
-        throw_if_interrupted("stopped and saved; the same command goes on from here");
-      } catch (const Interrupted&) {
-        save();
-        throw;
-      }
-      if (seconds_since(saved_at) >= static_cast<double>(options_.checkpoint_every)) save();
-    });
+    try {
+      trainer.run(events, [&] {
+        if (trainer.position().epoch == recipe_.epochs) return;  // The whole step is saved next.
+        throw_if_interrupted("stopped");
+        if (seconds_since(saved_at) >= static_cast<double>(options_.checkpoint_every)) save();
+      });
+    } catch (const Interrupted&) {
+      if (!trainer.has_begun()) throw;  // Nothing to save yet.
+      save();
+      throw Interrupted("stopped and saved; the same command goes on from here");
+    }
     outcome.losses = trainer.losses();
     if (const auto* decisions = method_->decisions()) {
       outcome.detected = decisions->shared_classes.classes;
@@ -300,6 +304,7 @@ class Adapter::Implementation {
   std::unique_ptr<data::ImageStore> target_;
   std::string step_options_;
   bool finished_decisions_ = false;
+  bool unusable_ = false;
 };
 
 Adapter::Adapter(const AdaptOptions& options, fs::path state)

@@ -180,7 +180,7 @@ class ProtocolRun {
   protocol::StepRecord record_of(Adapter& adapter, int64_t step) {
     if (const auto text = adapter.step_file(step, kMetricsFile)) {
       return protocol::step_record_from_json(
-          *text, fmt::format("{}/seed steps/{:02}/{}", out_.string(), step, kMetricsFile));
+          *text, fmt::format("{}: {} of step {}", out_.string(), kMetricsFile, step));
     }
     protocol::StepRecord record;
     record.classes =

@@ -31,8 +31,8 @@ SourceImages::SourceImages(const StateDirectory& state, const data::LoadOptions&
     : preprocessing_(state.manifest().model.preprocessing), inference_(inference) {
   inference_.title = "source images";
   const std::shared_ptr<const data::ImageSource> source = open_source(state);
-  description_ = describe_images(source->listing());
   store_.emplace(load.make_store(source, preprocessing_.resolved_resize(), inference.threads));
+  description_ = describe_images(source->listing()) + describe_content(*store_);
   std::vector<int64_t> labels;
   for (int64_t i = 0; i < store_->size(); ++i) labels.push_back(store_->sample(i).label);
   labels_ = torch::tensor(labels, torch::kInt64);

@@ -22,7 +22,7 @@ class SourceImages {
   const data::ImageStore& store() const { return *store_; }
   /// Share of each class, float [K].
   const torch::Tensor& prior() const { return prior_; }
-  /// Tells these images from others, by name and label.
+  /// Tells these images from others, by name, label and content.
   const std::string& description() const { return description_; }
   /// Mean feature per class, float [K, D] on the device: a pass over all images.
   torch::Tensor centres(const models::ClassifierNetwork& network) const;

@@ -121,8 +121,7 @@ void StepTrainer::update_progress() {
 }
 
 void StepTrainer::run(EventLog& events, const std::function<void()>& checkpoint) {
-  const bool fresh = position_.epoch == 0 && position_.iteration == 0;
-  if (fresh) material_.method->begin_step(material_.context);
+  if (!has_begun()) material_.method->begin_step(material_.context);
   while (position_.epoch < material_.recipe.epochs) train_epoch(events, checkpoint);
   update_progress();
   material_.method->end_step(material_.context);
@@ -166,7 +165,8 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
   }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report_epoch(events, static_cast<double>(images) / seconds);
+  // Nothing to report when a stop came after the report, before the epoch's end.
+  if (!sums_.empty()) report_epoch(events, static_cast<double>(images) / seconds);
   material_.method->end_epoch(context);
   position_ = {position_.epoch + 1, 0};
   checkpoint();

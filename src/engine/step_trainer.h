@@ -43,6 +43,8 @@ class StepTrainer {
   /// the method's memory.
   std::map<std::string, torch::Tensor> state() const;
   StepPosition position() const { return position_; }
+  /// Whether there is anything that `state` could save: an iteration has been done.
+  bool has_begun() const { return position_.epoch > 0 || position_.iteration > 0; }
   void load(const std::map<std::string, torch::Tensor>& state, StepPosition position);
 
   /// Trains from `position()` to the end of the step. `checkpoint` is called

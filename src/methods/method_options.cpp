@@ -37,6 +37,12 @@ std::vector<OfferedOption> offered_options() {
   return offered;
 }
 
+bool is_offered(const std::string& name) {
+  const auto offered = offered_options();
+  return std::any_of(offered.begin(), offered.end(),
+                     [&](const auto& known) { return known.option.name == name; });
+}
+
 }  // namespace
 
 MethodOptions::MethodOptions(std::string name)
@@ -73,7 +79,11 @@ MethodOptions::Resolved MethodOptions::resolve(
   resolved.options = std::make_shared<OptionSet>();
   resolved.build = resolved.spec->configure(*resolved.options);
   for (const auto& [name, values] : defaults) {
-    if (resolved.options->find(name) != nullptr) resolved.options->assign(name, values);
+    if (resolved.options->find(name) != nullptr) {
+      resolved.options->assign(name, values);
+    } else if (!is_offered(name)) {
+      throw InputError(fmt::format("[method]: no method has an option \"{}\"", name));
+    }
   }
   for (const auto& [name, values] : *given_) {
     if (resolved.options->find(name) == nullptr) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "proca/core/error.h"
+#include "proca/core/log.h"
 #include "proca/losses/cross_entropy.h"
 
 namespace proca::methods {
@@ -36,6 +37,10 @@ PrototypeReplay::PrototypeReplay(models::ClassifierNetwork network, const Protot
 }
 
 void PrototypeReplay::begin_step(const StepContext& context) {
+  if (options_.memory_budget == 0 && memory_.per_class() < options_.prototypes) {
+    log_warning(fmt::format("the memory holds {} prototypes per class and stays at that, not {}",
+                            memory_.per_class(), options_.prototypes));
+  }
   const auto source_view = context.predict_target(ModelChoice::kSource);
   const auto& detection_view = options_.detection_model == ModelChoice::kSource
                                    ? source_view

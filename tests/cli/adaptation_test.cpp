@@ -129,7 +129,7 @@ TEST_F(AdaptationTest, AKilledStepGoesOnAndEndsBitEqual) {
   run_well(adapt(reference, "day0", "12"));
   const auto state = fresh_state("killed");
   int kills = 0;
-  for (double seconds = 0.9; kills < 40; seconds += 0.15) {
+  for (double seconds = 1.0; kills < 40; seconds += 0.5) {
     const auto prefix = "timeout -s KILL " + std::to_string(seconds);
     if (run_proca(adapt(state, "day0", "12"), prefix).exit_code == 0) break;
     ++kills;
@@ -147,7 +147,7 @@ TEST_F(AdaptationTest, CtrlCSavesAndStops) {
   run_well(adapt(reference, "day0", "12"));
   const auto state = fresh_state("interrupted");
   int stops = 0;
-  for (double seconds = 1.2; stops < 40; seconds += 0.4) {
+  for (double seconds = 1.2; stops < 40; seconds += 0.8) {
     const auto prefix = "timeout --preserve-status -s INT " + std::to_string(seconds);
     const auto result = run_proca(adapt(state, "day0", "12"), prefix);
     if (result.exit_code == 0) break;
@@ -202,7 +202,7 @@ TEST_F(AdaptationTest, SourceOnlyHasTheSameAccuracyOnAGroupAtEveryStep) {
 TEST_F(AdaptationTest, AKilledRunGoesOnAndEndsBitEqual) {
   run_well(run("whole-run", {"--source-state", path("trained")}));
   int kills = 0;
-  for (double seconds = 1.0; kills < 40; seconds += 0.3) {
+  for (double seconds = 1.2; kills < 40; seconds += 0.8) {
     const auto prefix = "timeout -s KILL " + std::to_string(seconds);
     if (run_proca(run("killed-run", {"--source-state", path("trained")}), prefix).exit_code == 0) {
       break;

@@ -165,6 +165,9 @@ TEST_F(BadInputTest, RunsAndStepsThatCannotBeAreRefused) {
   write_file(folder_ / "long.toml", "classes-per-step = 2\nsteps = 2\n");
   write_file(folder_ / "typo.toml", "classes-per-step = 1\nstep = 3\n");
   write_file(folder_ / "option.toml", "classes-per-step = 1\nsteps = 3\n[adapt]\nepoch = 3\n");
+  write_file(folder_ / "class.toml",
+             "classes-per-step = 1\nsteps = 2\nclass-order = [\"level\", \"slanted\"]\n");
+  write_file(folder_ / "method.toml", "classes-per-step = 1\nsteps = 3\n[method]\nalhpa = 0.2\n");
   write_file(folder_ / "value.toml",
              "classes-per-step = 1\nsteps = 3\n[method]\nalpha = \"much\"\n");
   const std::vector<BadCase> cases = {
@@ -176,7 +179,8 @@ TEST_F(BadInputTest, RunsAndStepsThatCannotBeAreRefused) {
       {"too many classes", run("{}/long.toml", "bars", "bars"), "4"},
       {"missing domain", run("{}/own.toml", "bars", "bats"), "bats"},
       {"missing data", run("office31-ci", "amazon", "webcam"), "amazon"},
-      {"classes the source does not have", run("{}/own.toml", "one", "bars"), "level"},
+      {"classes the source does not have", run("{}/class.toml", "bars", "bars"), "slanted"},
+      {"a method option nobody has", run("{}/method.toml", "bars", "bars"), "alhpa"},
       {"unlabelled target", run("{}/own.toml", "bars", "flat"), "have no labels"},
       {"unknown method", run("{}/own.toml", "bars", "bars", {"--method", "procca"}),
        "did you mean \"proca\"?"},

@@ -176,7 +176,7 @@ TEST_F(CommandsTest, PredictWritesCsvThatQuotesOddPaths) {
   test::write_png(*shared_ / "odd" / name, test::bar_image(0, 0));
   run_well({"predict", path("odd"), "--state", path("state"), "--out", path("odd.csv")});
   const auto text = read_text_file(path("odd.csv"));
-  EXPECT_TRUE(text.starts_with("path,label,class,confidence\n")) << text;
+  EXPECT_TRUE(text.starts_with("path,label,class,confidence,adapted\n")) << text;
   EXPECT_NE(text.find("/a \"\"b\"\", ü.png\",2,upright,"), std::string::npos) << text;
 }
 

@@ -26,6 +26,15 @@ TEST(MethodOptionsTest, DefaultsYieldToWhatTheUserChose) {
   EXPECT_NE(toml.find("eta = 0.75"), std::string::npos) << toml;
 }
 
+TEST(MethodOptionsTest, ADefaultOfAnotherMethodIsPassedOverAndOneOfNoneIsRefused) {
+  const MethodOptions method("source-only");
+  EXPECT_EQ(method.resolve({{"alpha", {"0.5"}}}).toml.find("alpha"), std::string::npos);
+  EXPECT_EQ(test::message_of([&] {
+              method.resolve({{"alhpa", {"0.5"}}});
+            }),
+            "[method]: no method has an option \"alhpa\"");
+}
+
 TEST(MethodOptionsTest, AnOptionOfAnotherMethodIsRefused) {
   MethodOptions method;
   OptionSet options;

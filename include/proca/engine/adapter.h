@@ -87,7 +87,8 @@ class Adapter {
 
   /// One time step. Throws `InputError` when there is no image, or when the source
   /// images that the state names cannot be found; `Interrupted` on Ctrl-C, after
-  /// saving; `Error` naming the loss term that is no longer a number.
+  /// saving; `Error` naming the loss term that is no longer a number. After an
+  /// exception the object is of no further use.
   StepOutcome adapt(std::shared_ptr<const data::ImageSource> target,
                     SameImages same_images = SameImages::kSkip,
                     Unfinished unfinished = Unfinished::kRefuse);

@@ -38,8 +38,9 @@ class MethodOptions {
     std::shared_ptr<OptionSet> options;
   };
   /// Sets the values given for the chosen method, after `defaults` (option -> value),
-  /// which yield to what the user chose. Throws `InvalidOption` for an unknown
-  /// method and for an option that the chosen method does not have.
+  /// which yield to what the user chose; those of other methods are passed over.
+  /// Throws `InvalidOption` for an unknown method and for an option that the chosen
+  /// method does not have, `InputError` for a default that no method has.
   Resolved resolve(const std::map<std::string, std::vector<std::string>>& defaults = {}) const;
 
   const std::string& name() const { return name_; }

@@ -9,7 +9,8 @@ namespace proca::protocol {
 
 /// `metrics.json` of a step: the counts per class that everything else follows
 /// from, with the classes' names, detection and pseudo-labels where there are any,
-/// and the step's Step-level accuracy over the classes it holds.
+/// and the accuracy over all images of the record: also of classes still to come,
+/// so it is not the Step-level accuracy.
 std::string to_json(const StepRecord& record, const std::vector<std::string>& class_names);
 
 /// Reads it back. Throws `InputError` naming `origin` when it is damaged.

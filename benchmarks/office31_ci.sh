@@ -46,9 +46,9 @@ jobs_of() {
         paper | authors-code) echo "run $1 $pair $seed --variant $1" ;;
         detection)
           for rule in none hbw label-shift; do
-            echo "run detection-$rule $pair $seed --variant ${VARIANT:-authors-code} --detection $rule"
+            echo "run detection-$rule $pair $seed --variant ${VARIANT:-paper} --detection $rule"
           done
-          echo "run detection-hbw-mass $pair $seed --variant ${VARIANT:-authors-code} --detection hbw --hbw-weights mass"
+          echo "run detection-hbw-mass $pair $seed --variant ${VARIANT:-paper} --detection hbw --hbw-weights mass"
           ;;
       esac
     done

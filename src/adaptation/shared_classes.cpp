@@ -118,6 +118,7 @@ SharedClasses detect_shared_classes(const DetectionInput& input, const Detection
     result.classes.push_back(best - result.scores.begin());
   }
   return {.classes = std::move(result.classes),
+          .sums = class_sums(probabilities),
           .cumulative = normalised_cumulative(probabilities),
           .scores = std::move(result.scores),
           .threshold = result.threshold};

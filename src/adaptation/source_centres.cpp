@@ -25,35 +25,38 @@ torch::Tensor host_labels(const torch::Tensor& labels) {
 
 }  // namespace
 
+ClassCentres::ClassCentres(int64_t num_classes, int64_t feature_size)
+    : sums_(torch::zeros({num_classes, feature_size}, torch::kFloat64)),
+      counts_(static_cast<size_t>(num_classes), 0) {}
+
+void ClassCentres::add(const torch::Tensor& features, const torch::Tensor& labels) {
+  TORCH_CHECK(features.dim() == 2 && labels.dim() == 1 && labels.size(0) == features.size(0),
+              "class centres: features ", features.sizes(), " and labels ", labels.sizes());
+  const auto host = host_labels(labels);
+  const auto counts = count_classes(host, sums_.size(0));
+  for (size_t label = 0; label < counts.size(); ++label) counts_[label] += counts[label];
+  const auto rows = features.detach().to(torch::kCPU, torch::kFloat64).contiguous();
+  const int64_t size = sums_.size(1);
+  for (int64_t image = 0; image < rows.size(0); ++image) {
+    const auto* row = rows.data_ptr<double>() + image * size;
+    double* sum = sums_.data_ptr<double>() + host.data_ptr<int64_t>()[image] * size;
+    for (int64_t i = 0; i < size; ++i) sum[i] += row[i];
+  }
+}
+
+torch::Tensor ClassCentres::centres() const {
+  auto divisors = torch::empty({sums_.size(0), 1}, torch::kFloat64);
+  std::transform(counts_.begin(), counts_.end(), divisors.data_ptr<double>(),
+                 [](int64_t count) { return static_cast<double>(std::max<int64_t>(count, 1)); });
+  return sums_.div(divisors).to(torch::kFloat32);
+}
+
 torch::Tensor class_centres(const torch::Tensor& features, const torch::Tensor& labels,
                             int64_t num_classes) {
-  TORCH_CHECK(features.dim() == 2 && labels.dim() == 1 && labels.size(0) == features.size(0),
-              "class_centres: features ", features.sizes(), " and labels ", labels.sizes());
-  const auto host = host_labels(labels);
-  const auto counts = count_classes(host, num_classes);
-  const auto* classes = host.data_ptr<int64_t>();
-  const int64_t size = features.size(1);
-  auto centres = torch::zeros({num_classes, size}, torch::kFloat64);
-  auto* sums = centres.data_ptr<double>();
-
-  // In blocks: a million source images as doubles would not fit into memory.
-  constexpr int64_t kBlock = 4096;
-  for (int64_t begin = 0; begin < features.size(0); begin += kBlock) {
-    const int64_t end = std::min(begin + kBlock, features.size(0));
-    const auto block =
-        features.detach().slice(0, begin, end).to(torch::kCPU, torch::kFloat64).contiguous();
-    const auto* row = block.data_ptr<double>();
-    for (int64_t image = begin; image < end; ++image, row += size) {
-      double* sum = sums + classes[image] * size;
-      for (int64_t i = 0; i < size; ++i) sum[i] += row[i];
-    }
-  }
-  for (int64_t label = 0; label < num_classes; ++label) {
-    const auto divisor =
-        static_cast<double>(std::max<int64_t>(counts[static_cast<size_t>(label)], 1));
-    for (int64_t i = 0; i < size; ++i) sums[label * size + i] /= divisor;
-  }
-  return centres.to(features.device(), features.scalar_type());
+  TORCH_CHECK(features.dim() == 2, "class_centres: features ", features.sizes());
+  ClassCentres centres(num_classes, features.size(1));
+  centres.add(features, labels);
+  return centres.centres().to(features.device(), features.scalar_type());
 }
 
 torch::Tensor class_prior(const torch::Tensor& labels, int64_t num_classes) {

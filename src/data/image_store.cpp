@@ -1,5 +1,6 @@
 #include "proca/data/image_store.h"
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <optional>
@@ -23,6 +24,7 @@ Image ResizeOptions::apply(Image image) const {
 
 ImageStore::ImageStore(std::shared_ptr<const ImageSource> source, const StoreOptions& options)
     : source_(std::move(source)), options_(options) {
+  if (source_->is_in_memory()) options_.cache_bytes = 0;
   cache_.resize(static_cast<size_t>(source_->listing().size()));
   kept_.resize(cache_.size());
   std::iota(kept_.begin(), kept_.end(), int64_t{0});
@@ -69,6 +71,12 @@ void ImageStore::fill() {
     throw InputError(fmt::format("{}: not one of its {} images can be decoded; the first: {}",
                                  source_->listing().origin, total, skipped_.front().reason));
   }
+}
+
+bool ImageStore::is_cached() const {
+  return std::all_of(kept_.begin(), kept_.end(), [&](int64_t place) {
+    return !cache_[static_cast<size_t>(place)].pixels.empty();
+  });
 }
 
 const Sample& ImageStore::sample(int64_t index) const {

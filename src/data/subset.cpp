@@ -28,6 +28,7 @@ class SubsetImages final : public ImageSource {
   std::vector<uint8_t> read_encoded(int64_t index) const override {
     return source_->read_encoded(indexes_[static_cast<size_t>(index)]);
   }
+  bool is_in_memory() const override { return source_->is_in_memory(); }
 
  private:
   std::shared_ptr<const ImageSource> source_;
@@ -47,6 +48,7 @@ class UnlabelledImages final : public ImageSource {
   std::vector<uint8_t> read_encoded(int64_t index) const override {
     return source_->read_encoded(index);
   }
+  bool is_in_memory() const override { return source_->is_in_memory(); }
 
  private:
   std::shared_ptr<const ImageSource> source_;
@@ -67,6 +69,7 @@ class StoredImages final : public ImageSource {
   std::vector<uint8_t> read_encoded(int64_t index) const override {
     throw InputError(store_->sample(index).path + ": is kept as pixels, not as a file");
   }
+  bool is_in_memory() const override { return store_->is_cached(); }
 
  private:
   std::shared_ptr<const ImageStore> store_;

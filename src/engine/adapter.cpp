@@ -1,7 +1,7 @@
 #include "proca/engine/adapter.h"
 
 #include <algorithm>
-#include <chrono>
+#include <set>
 
 #include <fmt/format.h>
 #include <torch/types.h>
@@ -9,6 +9,7 @@
 #include "proca/core/error.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
+#include "proca/core/stopwatch.h"
 #include "proca/engine/event_log.h"
 #include "proca/engine/model_loading.h"
 #include "proca/models/load_weights.h"
@@ -22,11 +23,6 @@ namespace proca::engine {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 methods::TrainingRecipe resolve_recipe(const AdaptOptions& options,
                                        methods::TrainingRecipe recipe) {
@@ -58,14 +54,14 @@ class Adapter::Implementation {
                   .threads = options_.compute.resolved_threads()};
     network_ = load_model(state).network;
     network_->to(device_);
-    views_ = std::make_unique<StepViews>(folder_, network_, inference_);
+    views_ = std::make_unique<StepViews>(folder_, manifest_.model, network_, inference_);
     method_ = method_choice_.build(network_);
     load_method(state, kMethodFile, kMemoryFile);
   }
 
   StepOutcome adapt(std::shared_ptr<const data::ImageSource> target, SameImages same_images,
                     Unfinished unfinished) {
-    const auto start = Clock::now();
+    const Stopwatch watch;
     if (unusable_) throw Error("this Adapter's last step failed; make a new one");
     if (target->listing().size() == 0) {
       throw InputError(fmt::format("{}: holds no image", target->listing().origin));
@@ -89,10 +85,10 @@ class Adapter::Implementation {
       train(step_digest, outcome);
     } else {
       EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
-      write_step_event(events, outcome, seconds_since(start));
+      write_step_event(events, outcome, watch.seconds());
     }
-    outcome.seconds = seconds_since(start);
-    finish_step(step_digest, outcome);
+    outcome.seconds = watch.seconds();
+    finish_step(step_digest);
     unusable_ = false;
     return outcome;
   }
@@ -181,7 +177,7 @@ class Adapter::Implementation {
   }
 
   void train(const std::string& step_digest, StepOutcome& outcome) {
-    const auto start = Clock::now();
+    const Stopwatch watch;
     auto load = options_.load;  // What the target images left of the memory.
     load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_->cached_bytes());
     const auto& source = views_->source(load);
@@ -200,18 +196,18 @@ class Adapter::Implementation {
                          .threads = inference_.threads});
     if (manifest_.adapting) resume(trainer);
     EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
-    auto saved_at = Clock::now();
+    Stopwatch since_saving;
     const auto save = [&] {
       manifest_.adapting = {trainer.position().epoch, trainer.position().iteration, step_digest};
       manifest_.events_bytes = events.size();
       save_training(trainer);
-      saved_at = Clock::now();
+      since_saving.restart();
     };
     try {
       trainer.run(events, [&] {
         if (trainer.position().epoch == recipe_.epochs) return;  // The whole step is saved next.
         throw_if_interrupted("stopped");
-        if (seconds_since(saved_at) >= static_cast<double>(options_.checkpoint_every)) save();
+        if (since_saving.seconds() >= static_cast<double>(options_.checkpoint_every)) save();
       });
     } catch (const Interrupted&) {
       if (!trainer.has_begun()) throw;  // Nothing to save yet.
@@ -222,7 +218,7 @@ class Adapter::Implementation {
     if (const auto* decisions = method_->decisions()) {
       outcome.detected = decisions->shared_classes.classes;
     }
-    write_step_event(events, outcome, seconds_since(start));
+    write_step_event(events, outcome, watch.seconds());
   }
 
   void resume(StepTrainer& trainer) {
@@ -255,7 +251,7 @@ class Adapter::Implementation {
     manifest_.events_bytes = events.size();
   }
 
-  void finish_step(const std::string& step_digest, const StepOutcome& outcome) {
+  void finish_step(const std::string& step_digest) {
     const auto& names = manifest_.model.class_names;
     const int64_t number = manifest_.step + 1;
     if (const auto* decisions = method_->trains() ? method_->decisions() : nullptr) {
@@ -275,17 +271,25 @@ class Adapter::Implementation {
     method_state.merge(with_prefix(module_state(method_->auxiliary_modules().get()), "auxiliary."));
     if (!method_state.empty()) writer_->put_tensors(kMethodFile, method_state, {});
     writer_->put_text(kAdaptFile, step_options_);
+    writer_->put_text(step_file_name(number, "options.toml"), step_options_);
     remove_training_files();
-    auto& adapted = manifest_.adapted_classes;
-    adapted.insert(adapted.end(), outcome.detected.begin(), outcome.detected.end());
-    std::sort(adapted.begin(), adapted.end());
-    adapted.erase(std::unique(adapted.begin(), adapted.end()), adapted.end());
+    note_adapted_classes();
     manifest_.adapting.reset();
     manifest_.method = method_choice_.spec->name;
     manifest_.step_digest = step_digest;
     manifest_.step = number;
     writer_->commit(manifest_);
     finished_decisions_ = true;
+  }
+
+  // A class that was detected but got no image has not been adapted to.
+  void note_adapted_classes() {
+    const auto* decisions = method_->trains() ? method_->decisions() : nullptr;
+    if (decisions == nullptr) return;
+    const auto labels = decisions->pseudo_labels.labels.contiguous();
+    std::set<int64_t> adapted(manifest_.adapted_classes.begin(), manifest_.adapted_classes.end());
+    adapted.insert(labels.data_ptr<int64_t>(), labels.data_ptr<int64_t>() + labels.numel());
+    manifest_.adapted_classes.assign(adapted.begin(), adapted.end());
   }
 
   AdaptOptions options_;

@@ -41,6 +41,7 @@ class ProtocolRun {
     const auto source = data::open_images(
         paths.source, {.labels = data::Labels::kRequired, .root = options_.adapt.load.root});
     class_names_ = source->listing().class_names;
+    source_description_ = describe_images(source->listing());
     schedule_ = protocol::make_schedule(preset, options.source, options.target, source->listing());
     target_source_ = data::open_images(paths.target, {.labels = data::Labels::kRequired,
                                                       .root = options_.adapt.load.root,
@@ -51,18 +52,17 @@ class ProtocolRun {
 
   SeedResult run(int64_t seed) {
     const auto source_state = prepare_source(seed);
-    open_ready(source_state);
+    check_source_state(source_state);
     write_config();
     const auto folder = out_ / fmt::format("seed-{}", seed);
     copy_source_state(source_state, folder);
     auto adapt = options_.adapt;
     adapt.seed = seed;
+    load_target(open_ready(folder).manifest().model.preprocessing);
+    // What the target images of all steps left of the memory.
+    adapt.load.cache_ram =
+        std::max<int64_t>(0, adapt.load.cache_ram - target_.store->cached_bytes());
     Adapter adapter(adapt, folder);
-    if (adapter.manifest().model.class_names != class_names_) {
-      throw InputError(fmt::format("--source-state: the classes of {} are not those of {}",
-                                   source_state.string(), options_.source));
-    }
-    load_target(adapter.manifest().model.preprocessing);
     SeedResult result{.seed = seed};
     const auto source_record = record_of(adapter, 0);
     std::vector<protocol::StepRecord> records;
@@ -79,6 +79,17 @@ class ProtocolRun {
   }
 
  private:
+  // A model of another domain would run just as well, and be reported as this one's.
+  void check_source_state(const fs::path& folder) const {
+    const auto state = open_ready(folder);
+    if (state.manifest().model.class_names == class_names_ &&
+        state.read_text("config.toml").ends_with(source_description_)) {
+      return;
+    }
+    throw InputError(fmt::format("{}: was not trained on the images of {}, {}", folder.string(),
+                                 options_.source, options_.pretrain.source));
+  }
+
   // Every step needs an image; of classes that have none in the target only a warning tells.
   void check_target() const {
     const auto counts = target_source_->listing().count_per_class();
@@ -103,8 +114,6 @@ class ProtocolRun {
   std::string config_text() {
     OptionSet set;
     auto options = options_;
-    options.data_root.clear();  // A moved folder is no other data.
-    options.adapt.load.root.clear();
     options.bind(set);
     auto text = deciding_options(set);
     const auto method = options_.adapt.method.resolve(options_.adapt.method_defaults);
@@ -189,6 +198,12 @@ class ProtocolRun {
                   .batch_size = adapter.device().is_cuda() ? 128 : 32,
                   .threads = options_.adapt.compute.resolved_threads()})
             .classes;
+    // A class without images was not met by the evaluator, but the schedule has it.
+    for (const int64_t label : schedule_.all()) {
+      const auto known = std::any_of(record.classes.begin(), record.classes.end(),
+                                     [&](const auto& entry) { return entry.label == label; });
+      if (!known) record.classes.push_back({.label = label, .num_images = 0, .num_correct = 0});
+    }
     const auto* decisions = step > 0 ? adapter.decisions() : nullptr;
     if (decisions != nullptr) judge(*decisions, step, record);
     adapter.put_step_file(step, kMetricsFile, protocol::to_json(record, class_names_));
@@ -213,6 +228,7 @@ class ProtocolRun {
   fs::path out_;
   std::string config_;
   std::vector<std::string> class_names_;
+  std::string source_description_;
   protocol::ClassSchedule schedule_;
   std::shared_ptr<data::ImageSource> target_source_;
   TargetImages target_;

@@ -1,3 +1,5 @@
+#include <functional>
+
 #include <fmt/format.h>
 
 #include "proca/core/error.h"
@@ -14,6 +16,30 @@ std::string find_option(const OptionSet& options, const std::string& section,
   }
   if (options.find(name) != nullptr) return name;
   throw InputError(fmt::format("preset {}: [{}] has no option \"{}\"", preset, section, name));
+}
+
+// Says which table of the preset a bad value stands in.
+void blaming(const std::string& preset, const std::string& section,
+             const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("preset {}, [{}]: {}", preset, section, error.what()));
+  }
+}
+
+// [method.X]: X must be a variant, or the table would never be read.
+void check_variants(const protocol::Preset& preset, const Option& variant) {
+  const std::string prefix = "method.";
+  for (const auto& [section, settings] : preset.settings) {
+    if (!section.starts_with(prefix)) continue;
+    if (("|" + variant.type + "|").find("|" + section.substr(prefix.size()) + "|") !=
+        std::string::npos) {
+      continue;
+    }
+    throw InputError(
+        fmt::format("preset {}: [{}]: the variants are {}", preset.name, section, variant.type));
+  }
 }
 
 }  // namespace
@@ -40,20 +66,31 @@ void RunOptions::bind(OptionSet& options) {
 }
 
 void RunOptions::apply(const protocol::Preset& preset, const OptionSet& options) {
-  for (const auto& [section, settings] : preset.settings) {
-    if (section != "pretrain" && section != "adapt") continue;
-    for (const auto& [name, values] : settings) {
-      options.assign_default(find_option(options, section, name, preset.name), values);
-    }
-  }
-  const auto take = [&](const std::string& section) {
+  const auto settings_of = [&](const std::string& section) {
     const auto settings = preset.settings.find(section);
-    if (settings == preset.settings.end()) return;
-    for (const auto& [name, values] : settings->second) adapt.method_defaults[name] = values;
+    return settings == preset.settings.end() ? protocol::Preset::Settings{} : settings->second;
+  };
+  const auto assign = [&](const std::string& kind, const std::string& section) {
+    for (const auto& [name, values] : settings_of(section)) {
+      const auto option = find_option(options, kind, name, preset.name);
+      blaming(preset.name, section, [&] { options.assign_default(option, values); });
+    }
+  };
+  // What is for one source comes last and wins.
+  assign("pretrain", "pretrain");
+  assign("pretrain", "pretrain." + source);
+  assign("adapt", "adapt");
+
+  const auto take = [&](const std::string& section) {
+    for (const auto& [name, values] : settings_of(section)) adapt.method_defaults[name] = values;
+    // Alone, without what the user gave: whatever is wrong is the preset's.
+    blaming(preset.name, section,
+            [&] { methods::MethodOptions(adapt.method.name()).resolve(adapt.method_defaults); });
   };
   take("method");
   const auto method = adapt.method.resolve(adapt.method_defaults);
   if (const auto* variant = method.options->find("variant")) {
+    check_variants(preset, *variant);
     const auto quoted = variant->toml();
     take("method." + quoted.substr(1, quoted.size() - 2));
   }

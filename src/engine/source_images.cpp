@@ -41,9 +41,14 @@ SourceImages::SourceImages(const StateDirectory& state, const data::LoadOptions&
 }
 
 torch::Tensor SourceImages::centres(const models::ClassifierNetwork& network) const {
-  const auto predictions = predict_all(network, *store_, preprocessing_, inference_);
-  return adaptation::class_centres(predictions.features, labels_, network->num_classes())
-      .to(inference_.device);
+  adaptation::ClassCentres centres(network->num_classes(), network->feature_size());
+  int64_t done = 0;
+  predict(network, *store_, preprocessing_, inference_, [&](const BatchPrediction& batch) {
+    const int64_t count = batch.features.size(0);
+    centres.add(batch.features, labels_.narrow(0, done, count));
+    done += count;
+  });
+  return centres.centres().to(inference_.device);
 }
 
 }  // namespace proca::engine

@@ -1,6 +1,5 @@
 #include "proca/engine/source_trainer.h"
 
-#include <chrono>
 #include <cmath>
 #include <numbers>
 
@@ -14,6 +13,7 @@
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
 #include "proca/core/progress.h"
+#include "proca/core/stopwatch.h"
 #include "proca/data/batch_loader.h"
 #include "proca/data/subset.h"
 #include "proca/engine/event_log.h"
@@ -89,6 +89,7 @@ class SourceTrainer {
       manifest_.events_bytes = events.size();
       save_checkpoint(writer);
     }
+    if (recipe_.epochs == 0) save_checkpoint(writer);  // The weights are the model.
     result.epochs = manifest_.epoch;
     return result;
   }
@@ -201,7 +202,7 @@ class SourceTrainer {
 
   // One pass over the images; returns the held-out accuracy if there is a hold-out.
   std::optional<double> train_epoch(int64_t epoch, EventLog& events) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     network_->train();
     auto batches = data::training_batches(training_->size(), options_.batch_size,
                                           static_cast<uint64_t>(options_.seed), "source", epoch);
@@ -239,9 +240,7 @@ class SourceTrainer {
           "--out",
           epoch + 1));
     }
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return report_epoch(epoch, loss, static_cast<double>(done) / seconds, events);
+    return report_epoch(epoch, loss, static_cast<double>(done) / watch.seconds(), events);
   }
 
   std::optional<double> report_epoch(int64_t epoch, double loss, double images_per_s,

@@ -35,8 +35,9 @@ void SourceTrainingOptions::bind_training(OptionSet& options) {
                                    {"centre", data::Crop::kCentre}});
   options.bind_auto("flip", flip, "probability of mirroring an image; auto = 0.5, from scratch 0",
                     0.0, 1.0);
-  options.bind_auto<int64_t>("epochs", epochs,
-                             "passes over the images; auto = 100, from scratch 15", 1, 1'000'000);
+  options.bind_auto<int64_t>(
+      "epochs", epochs, "passes over the images; auto = 100, from scratch 15; 0 = train nothing", 0,
+      1'000'000);
   options.bind("batch-size", batch_size, "images per iteration", 2, 65536);
   options.bind_auto("lr", lr, "learning rate of the backbone; auto = 0.001, from scratch 0.05", 0.0,
                     100.0);
@@ -71,6 +72,9 @@ Recipe SourceTrainingOptions::resolved_recipe() const {
 }
 
 void SourceTrainingOptions::validate() const {
+  if (epochs == 0 && weights.empty()) {
+    throw InvalidOption("--epochs: 0 takes the weights as they are, and --weights is not given");
+  }
   if (resolved_resize() < image_size) {
     throw InvalidOption(
         fmt::format("--resize: {} is smaller than --image-size {}", resize, image_size));

@@ -38,11 +38,14 @@ std::string detection_json(const methods::StepDecisions& decisions,
   json["threshold"] = shared.threshold;
   json["detected"] = shared.classes;
   json["classes"] = Json::array();
+  const auto& prior = decisions.source_prior;
   for (size_t k = 0; k < shared.cumulative.size(); ++k) {
     const bool detected =
         std::binary_search(shared.classes.begin(), shared.classes.end(), static_cast<int64_t>(k));
     json["classes"].push_back({{"label", k},
                                {"class", class_names[k]},
+                               {"source_share", prior[static_cast<int64_t>(k)].item<float>()},
+                               {"probability_sum", shared.sums[k]},
                                {"cumulative_probability", shared.cumulative[k]},
                                {"score", shared.scores[k]},
                                {"detected", detected}});

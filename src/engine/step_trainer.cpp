@@ -1,7 +1,6 @@
 #include "step_trainer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/core/progress.h"
+#include "proca/core/stopwatch.h"
 #include "proca/engine/image_tensors.h"
 #include "proca/models/load_weights.h"
 
@@ -129,7 +129,7 @@ void StepTrainer::run(EventLog& events, const std::function<void()>& checkpoint)
 }
 
 void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& checkpoint) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   auto& context = material_.context;
   const auto batches_of = [&](const data::ImageStore& store, std::string_view kind) {
     return data::training_batches(store.size(), material_.recipe.batch_size, context.seed,
@@ -163,10 +163,8 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
     progress.update(++position_.iteration);
     if (position_.iteration < context.num_iterations) checkpoint();
   }
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   // Nothing to report when a stop came after the report, before the epoch's end.
-  if (!sums_.empty()) report_epoch(events, static_cast<double>(images) / seconds);
+  if (!sums_.empty()) report_epoch(events, static_cast<double>(images) / watch.seconds());
   material_.method->end_epoch(context);
   position_ = {position_.epoch + 1, 0};
   checkpoint();

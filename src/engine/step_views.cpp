@@ -9,10 +9,10 @@
 
 namespace proca::engine {
 
-StepViews::StepViews(std::filesystem::path folder, models::ClassifierNetwork network,
-                     const InferenceOptions& inference)
+StepViews::StepViews(std::filesystem::path folder, ModelDescription model,
+                     models::ClassifierNetwork network, const InferenceOptions& inference)
     : folder_(std::move(folder)),
-      model_(StateDirectory(folder_).manifest().model),
+      model_(std::move(model)),
       network_(std::move(network)),
       inference_(inference) {
   inference_.title = "target images";

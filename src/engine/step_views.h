@@ -19,7 +19,7 @@ namespace proca::engine {
 class StepViews {
  public:
   /// `network` is the current one, on the device.
-  StepViews(std::filesystem::path folder, models::ClassifierNetwork network,
+  StepViews(std::filesystem::path folder, ModelDescription model, models::ClassifierNetwork network,
             const InferenceOptions& inference);
 
   /// From here on these are the target images; they must stay until the next call.

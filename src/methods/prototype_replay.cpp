@@ -47,12 +47,30 @@ void PrototypeReplay::begin_step(const StepContext& context) {
                                    : context.predict_target(ModelChoice::kCurrent);
   decisions_.emplace();
   decisions_->detection = options_.detection;
+  decisions_->source_prior = context.source_prior.to(torch::kCPU, torch::kFloat32);
   decisions_->shared_classes = adaptation::detect_shared_classes(
       {.probabilities = detection_view.probabilities, .source_prior = context.source_prior},
       options_.detection);
+  check_budget(context);
   label_images(source_view);
   centres_ = context.source_centres(ModelChoice::kSource);
   captures_ = 0;
+}
+
+// Better now than when the prototypes are captured, hours later.
+void PrototypeReplay::check_budget(const StepContext& context) const {
+  if (options_.memory_budget == 0) return;
+  int64_t num_classes = memory_.num_classes();
+  for (const int64_t label : decisions_->shared_classes.classes) {
+    if (!memory_.contains(label)) ++num_classes;
+  }
+  const int64_t bytes = context.target_pixels({0}).numel() +
+                        network_->num_classes() * static_cast<int64_t>(sizeof(float));
+  if (num_classes * bytes <= options_.memory_budget) return;
+  throw InputError(
+      fmt::format("--memory-budget: {} bytes are too few for one prototype of each of {} classes, "
+                  "{} bytes each",
+                  options_.memory_budget, num_classes, bytes));
 }
 
 void PrototypeReplay::label_images(const Predictions& predictions) {
@@ -161,12 +179,14 @@ std::map<std::string, torch::Tensor> PrototypeReplay::save() const {
   const auto& shared = decisions_->shared_classes;
   const auto& pseudo = decisions_->pseudo_labels;
   return {{"shared.classes", to_tensor(shared.classes)},
+          {"shared.sums", to_tensor(shared.sums)},
           {"shared.cumulative", to_tensor(shared.cumulative)},
           {"shared.scores", to_tensor(shared.scores)},
           {"shared.threshold", to_tensor(std::vector<double>{shared.threshold})},
           {"pseudo.labels", pseudo.labels},
           {"pseudo.first_labels", pseudo.first_labels},
           {"pseudo.similarities", pseudo.similarities},
+          {"source_prior", decisions_->source_prior},
           {"centres", centres_},
           {"captures", to_tensor(std::vector<int64_t>{captures_})}};
 }
@@ -184,12 +204,14 @@ void PrototypeReplay::load(const std::map<std::string, torch::Tensor>& tensors) 
   decisions_->detection = options_.detection;
   auto& shared = decisions_->shared_classes;
   shared.classes = to_vector<int64_t>(get("shared.classes", torch::kInt64));
+  shared.sums = to_vector<double>(get("shared.sums", torch::kFloat64));
   shared.cumulative = to_vector<double>(get("shared.cumulative", torch::kFloat64));
   shared.scores = to_vector<double>(get("shared.scores", torch::kFloat64));
   shared.threshold = get("shared.threshold", torch::kFloat64).item<double>();
   decisions_->pseudo_labels = {.labels = get("pseudo.labels", torch::kInt64),
                                .first_labels = get("pseudo.first_labels", torch::kInt64),
                                .similarities = get("pseudo.similarities", torch::kFloat64)};
+  decisions_->source_prior = get("source_prior", torch::kFloat32);
   const auto device = network_->head()->weight.device();
   labels_ = decisions_->pseudo_labels.labels.to(device);
   centres_ = get("centres", torch::kFloat32).to(device);

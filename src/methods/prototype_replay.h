@@ -46,6 +46,7 @@ class PrototypeReplay {
   void load(const std::map<std::string, torch::Tensor>& tensors);
 
  private:
+  void check_budget(const StepContext& context) const;
   void label_images(const Predictions& predictions);
   void capture(const StepContext& context);
   adaptation::ClassPrototypes choose_prototypes(int64_t label, const Predictions& predictions,

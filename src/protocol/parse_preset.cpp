@@ -67,7 +67,7 @@ class PresetParser {
     } else if (section == "task" || section.starts_with("task.")) {
       read_order(entry, preset_.orders[task_key(entry)]);
     } else if (section == "pretrain" || section == "adapt" || section == "method" ||
-               section.starts_with("method.")) {
+               section.starts_with("method.") || section.starts_with("pretrain.")) {
       preset_.settings[section][entry.key] = entry.values;
     } else {
       refuse(entry, fmt::format("unknown table [{}]{}", section,

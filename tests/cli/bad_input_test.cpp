@@ -96,6 +96,9 @@ TEST_F(BadInputTest, UsageMistakesAreRefused) {
       {"unknown backbone", pretrain("{}/bars", {"--backbone", "resnet5"}), "resnet5"},
       {"resize below crop", pretrain("{}/bars", {"--resize", "12"}), "--resize: 12 is smaller"},
       {"no model", {"predict", "{}/flat"}, "--state DIR, or --backbone NAME and --weights FILE"},
+      {"neither epochs nor weights",
+       {"pretrain", "--source", "{}/bars", "--out", "{}/out", "--epochs", "0"},
+       "--weights is not given"},
       {"two models",
        {"predict", "{}/flat", "--state", "{}/x", "--weights", "{}/y"},
        "cannot be combined"},
@@ -168,6 +171,8 @@ TEST_F(BadInputTest, RunsAndStepsThatCannotBeAreRefused) {
   write_file(folder_ / "class.toml",
              "classes-per-step = 1\nsteps = 2\nclass-order = [\"level\", \"slanted\"]\n");
   write_file(folder_ / "method.toml", "classes-per-step = 1\nsteps = 3\n[method]\nalhpa = 0.2\n");
+  write_file(folder_ / "variant.toml",
+             "classes-per-step = 1\nsteps = 3\n[method.authors]\nalpha = 0.2\n");
   write_file(folder_ / "value.toml",
              "classes-per-step = 1\nsteps = 3\n[method]\nalpha = \"much\"\n");
   const std::vector<BadCase> cases = {
@@ -175,11 +180,13 @@ TEST_F(BadInputTest, RunsAndStepsThatCannotBeAreRefused) {
       {"missing preset file", run("{}/no.toml", "bars", "bars"), "no.toml"},
       {"typo in a preset", run("{}/typo.toml", "bars", "bars"), "typo.toml:2"},
       {"unknown option in a preset", run("{}/option.toml", "bars", "bars"), "epoch"},
-      {"bad value in a preset", run("{}/value.toml", "bars", "bars"), "alpha"},
+      {"bad value in a preset", run("{}/value.toml", "bars", "bars"),
+       "preset value, [method]: --alpha: \"much\""},
       {"too many classes", run("{}/long.toml", "bars", "bars"), "4"},
       {"missing domain", run("{}/own.toml", "bars", "bats"), "bats"},
       {"missing data", run("office31-ci", "amazon", "webcam"), "amazon"},
       {"classes the source does not have", run("{}/class.toml", "bars", "bars"), "slanted"},
+      {"a variant nobody has", run("{}/variant.toml", "bars", "bars"), "[method.authors]"},
       {"a method option nobody has", run("{}/method.toml", "bars", "bars"), "alhpa"},
       {"unlabelled target", run("{}/own.toml", "bars", "flat"), "have no labels"},
       {"unknown method", run("{}/own.toml", "bars", "bars", {"--method", "procca"}),

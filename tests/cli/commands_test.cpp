@@ -17,12 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::ProgramResult;
 using test::run_proca;
-
-ProgramResult run_well(const std::vector<std::string>& words, const std::string& prefix = "") {
-  auto result = run_proca(words, prefix);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  return result;
-}
+using test::run_well;
 
 // One trained state serves all tests that only read it.
 class CommandsTest : public ::testing::Test {
@@ -110,6 +105,14 @@ TEST_F(CommandsTest, KilledTrainingGoesOnAndEndsBitEqual) {
   }
   EXPECT_EQ(left, (std::set<std::string>{"config.toml", "events.jsonl", "lock", "model.safetensors",
                                          "source.safetensors", "state.json"}));
+}
+
+TEST_F(CommandsTest, WithoutEpochsTheWeightsAreTheModel) {
+  auto words = pretrain("as-it-is", {"--weights", path("state") + "/model.safetensors"});
+  *(std::find(words.begin(), words.end(), "--epochs") + 1) = "0";
+  run_well(words);
+  EXPECT_EQ(read_text_file(path("as-it-is") + "/model.safetensors"),
+            read_text_file(path("state") + "/model.safetensors"));
 }
 
 TEST_F(CommandsTest, ResultDoesNotDependOnTheMemoryForImages) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <memory>
 
@@ -11,6 +10,7 @@
 
 #include "commands.h"
 #include "proca/core/parallel.h"
+#include "proca/core/stopwatch.h"
 #include "proca/data/image_store.h"
 #include "proca/engine/device.h"
 #include "proca/engine/model_loading.h"
@@ -19,12 +19,6 @@
 
 namespace proca::app {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -53,11 +47,11 @@ struct DecodeOptions {
 
 void bench_decode(const DecodeOptions& options) {
   const std::shared_ptr source = data::open_images(options.paths, data::OpenOptions{});
-  const auto start = Clock::now();
+  const Stopwatch watch;
   const data::ImageStore store(source, {.resize = {.size = options.image_size},
                                         .cache_bytes = data::default_cache_bytes(),
                                         .threads = options.threads});
-  const double seconds = seconds_since(start);
+  const double seconds = watch.seconds();
   print({{"images", store.size()},
          {"threads", options.threads},
          {"image_size", options.image_size},
@@ -87,10 +81,10 @@ double throughput(const NetworkOptions& options, torch::Device device,
   synchronize(device);
   std::vector<double> rates;
   for (int64_t i = 0; i < options.repeats; ++i) {
-    const auto start = Clock::now();
+    const Stopwatch watch;
     work();
     synchronize(device);
-    rates.push_back(static_cast<double>(options.batch_size) / seconds_since(start));
+    rates.push_back(static_cast<double>(options.batch_size) / watch.seconds());
   }
   return median(rates);
 }

@@ -3,7 +3,6 @@
 
 #include <sys/resource.h>
 
-#include <chrono>
 #include <iostream>
 #include <memory>
 
@@ -14,6 +13,7 @@
 #include "commands.h"
 #include "proca/core/error.h"
 #include "proca/core/random.h"
+#include "proca/core/stopwatch.h"
 #include "proca/data/packed_file.h"
 #include "proca/engine/adapter.h"
 #include "proca/engine/model_loading.h"
@@ -22,7 +22,6 @@ namespace proca::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 struct Options {
   std::string out;
@@ -96,10 +95,6 @@ void write_state(const Options& options, const fs::path& state, const fs::path& 
   writer.commit(manifest);
 }
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 double peak_memory_mb() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -123,21 +118,21 @@ void run(const Options& options) {
   engine::AdaptOptions adapt;
   adapt.epochs = options.epochs;
   adapt.compute = options.compute;
-  auto start = Clock::now();
+  Stopwatch watch;
   engine::Adapter adapter(adapt, out / "state");
-  const double load_s = seconds_since(start);
+  const double load_s = watch.seconds();
   const auto target =
       std::make_shared<NoiseImages>(options.images, options.image_size, 0, "target");
-  start = Clock::now();
+  watch.restart();
   adapter.adapt(target);
-  const double first_s = seconds_since(start);
+  const double first_s = watch.seconds();
   // Again with the source's centres known: what every further step costs.
-  start = Clock::now();
+  watch.restart();
   adapter.adapt(std::make_shared<NoiseImages>(options.images, options.image_size, 0, "next"));
   const nlohmann::ordered_json result{{"classes_in_memory", options.memory_classes},
                                       {"load_s", load_s},
                                       {"first_step_s", first_s},
-                                      {"further_step_s", seconds_since(start)},
+                                      {"further_step_s", watch.seconds()},
                                       {"peak_memory_mb", peak_memory_mb()}};
   std::cout << (options.json ? result.dump() : result.dump(1)) << '\n';
 }

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <iostream>
 #include <memory>
 
@@ -6,6 +5,7 @@
 
 #include "commands.h"
 #include "proca/core/progress.h"
+#include "proca/core/stopwatch.h"
 #include "proca/data/demo_data.h"
 #include "run_report.h"
 
@@ -50,7 +50,7 @@ std::vector<engine::SeedResult> run_method(const Options& options, const std::st
 }
 
 void run(const Options& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const fs::path out = options.out;
   const auto images = out / "images";
   std::error_code ignored;  // A place that cannot be looked at cannot be written to either.
@@ -59,13 +59,11 @@ void run(const Options& options) {
   }
   const auto floor = run_method(options, "source-only").front().metrics;
   const auto proca = run_method(options, "proca").front().metrics;
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::cout << fmt::format(
       "Final accuracy on photos: {:.1f} % as trained on sketches, {:.1f} % with ProCA ({:+.1f} "
       "points), {} in all\n",
       floor.final_accuracy * 100, proca.final_accuracy * 100,
-      (proca.final_accuracy - floor.final_accuracy) * 100, format_duration(seconds));
+      (proca.final_accuracy - floor.final_accuracy) * 100, format_duration(watch.seconds()));
   std::cout << fmt::format(
       "images {0}/images, source model {0}/source, adapted model {0}/proca/seed-{1},\n"
       "decisions of each step {0}/proca/seed-{1}/steps, results {0}/*/results.json\n",

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
+#include "proca/core/stopwatch.h"
 
 namespace proca::app {
 namespace {
@@ -91,7 +91,7 @@ std::vector<Prediction> predict(const Options& options, const engine::LoadedMode
                                      options.input.compute.resolved_threads());
   const int64_t top = std::min(options.top, model.network->num_classes());
   std::vector<Prediction> predictions;
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   engine::predict(model.network, store, preprocessing, options.input.inference(device),
                   [&](const engine::BatchPrediction& batch) {
                     const auto best = batch.probabilities.topk(top, /*dim=*/1);
@@ -106,8 +106,7 @@ std::vector<Prediction> predict(const Options& options, const engine::LoadedMode
                                              is_adapted(model, *first_label)});
                     }
                   });
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = watch.seconds();
   log_info(fmt::format("{} images in {:.1f} s, {:.1f} images/s", predictions.size(), seconds,
                        static_cast<double>(predictions.size()) / seconds));
   return predictions;

@@ -35,6 +35,7 @@ struct DetectionOptions {
 /// Which source classes a step's target images seem to show, and why.
 struct SharedClasses {
   std::vector<int64_t> classes;    ///< detected, ascending; at least one
+  std::vector<double> sums = {};   ///< [K]: sum of probabilities by class
   std::vector<double> cumulative;  ///< [K]: sum of probabilities by class, min-max normalised
   std::vector<double> scores;      ///< [K]: what the rule compared with `threshold`
   double threshold = 0;

@@ -1,10 +1,26 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <torch/types.h>
 
 namespace proca::adaptation {
+
+/// The mean feature of each class, from batches of images: what is kept is one sum
+/// per class, however many images there are.
+class ClassCentres {
+ public:
+  ClassCentres(int64_t num_classes, int64_t feature_size);
+  /// Features float [N, D], labels int64 [N], every value in [0, K).
+  void add(const torch::Tensor& features, const torch::Tensor& labels);
+  /// float [K, D] on the CPU; a class without images has a zero row.
+  torch::Tensor centres() const;
+
+ private:
+  torch::Tensor sums_;           // double [K, D]
+  std::vector<int64_t> counts_;  // [K]
+};
 
 /// The mean feature of each class, float [K, D] on the device of `features`: the
 /// source centres f_k of ProCA. Raw means, to be normalised where they are used.

@@ -52,6 +52,8 @@ class ImageSource {
   /// The image as the file it came from. Throws `InputError` for images that
   /// are kept as pixels.
   virtual std::vector<uint8_t> read_encoded(int64_t index) const = 0;
+  /// Whether `read` only copies: such images are not worth a cache.
+  virtual bool is_in_memory() const { return false; }
 
  protected:
   ImageListing listing_;

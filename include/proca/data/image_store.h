@@ -59,6 +59,8 @@ class ImageStore {
   const std::string& origin() const { return source_->listing().origin; }
   const std::vector<SkippedImage>& skipped() const { return skipped_; }
   int64_t cached_bytes() const { return cached_bytes_; }
+  /// Whether every image is in memory.
+  bool is_cached() const;
 
   /// The image at the store's size. `scratch` holds the pixels when they are
   /// not cached; the view is valid as long as the store and `scratch` are.

@@ -97,7 +97,7 @@ class Adapter {
   /// The current model, on the device.
   const models::ClassifierNetwork& network() const;
   torch::Device device() const;
-  /// The decisions of the step that `adapt` finished last in this process; else null.
+  /// The decisions of the last finished step, in whatever process; null if there are none.
   const methods::StepDecisions* decisions() const;
 
   /// Puts a text into the folder of a finished step (from 1), such as `metrics.json`.

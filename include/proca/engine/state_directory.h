@@ -42,7 +42,7 @@ struct Manifest {
   int64_t events_bytes = 0;   ///< length of `events.jsonl` at this checkpoint
 
   std::string method;                    ///< that adapts this state; empty before the first step
-  std::vector<int64_t> adapted_classes;  ///< labels detected in any finished step, ascending
+  std::vector<int64_t> adapted_classes;  ///< labels given to images in any finished step, ascending
   std::string step_digest;               ///< of the options and images of the last finished step
   /// How far the step under way has come.
   struct StepProgress {

@@ -79,6 +79,7 @@ struct StepContext {
 /// to the step's folder in the state directory.
 struct StepDecisions {
   adaptation::DetectionOptions detection;
+  torch::Tensor source_prior;  ///< float [K], what detection knew of the source
   adaptation::SharedClasses shared_classes;
   adaptation::PseudoLabels pseudo_labels;  ///< by target image
 };

@@ -32,7 +32,8 @@ namespace proca::protocol {
 /// [task.imagenet.caltech]              # what differs for one source and target:
 /// class-order = [1, 9, 24]             # class-order, classes-per-step, steps, s1-classes
 ///
-/// [pretrain]      # options of source training, as in proca pretrain
+/// [pretrain]      # options of source training, as in proca pretrain,
+/// [pretrain.imagenet]                  # and what differs for one source
 /// [adapt]         # options of adaptation, as in proca adapt
 /// [method]        # options of the method,
 /// [method.paper]  # and those that only hold for --variant paper

@@ -33,10 +33,8 @@ void check_variants(const protocol::Preset& preset, const Option& variant) {
   const std::string prefix = "method.";
   for (const auto& [section, settings] : preset.settings) {
     if (!section.starts_with(prefix)) continue;
-    if (("|" + variant.type + "|").find("|" + section.substr(prefix.size()) + "|") !=
-        std::string::npos) {
-      continue;
-    }
+    const auto word = fmt::format("|{}|", section.substr(prefix.size()));
+    if (fmt::format("|{}|", variant.type).find(word) != std::string::npos) continue;
     throw InputError(
         fmt::format("preset {}: [{}]: the variants are {}", preset.name, section, variant.type));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -216,7 +217,13 @@ TEST_F(CommandsTest, ExportedSafetensorsPredictTheSameWithoutTheState) {
   const auto state = run_well({"predict", path("bars") + "/level", "--state", path("state")});
   const auto weights = run_well({"predict", path("bars") + "/level", "--backbone", "resnet-small",
                                  "--weights", path("model.safetensors")});
-  EXPECT_EQ(state.out, weights.out);
+  // Only a state knows which classes were adapted: its last column.
+  std::string shortened;
+  std::istringstream lines(state.out);
+  for (std::string line; std::getline(lines, line);) {
+    shortened += line.substr(0, line.rfind(',')) + "\n";
+  }
+  EXPECT_EQ(shortened, weights.out);
 }
 
 TEST_F(CommandsTest, VerifyCountsClassesAndFindsDuplicates) {

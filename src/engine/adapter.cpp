@@ -56,7 +56,7 @@ class Adapter::Implementation {
     network_->to(device_);
     views_ = std::make_unique<StepViews>(folder_, manifest_.model, network_, inference_);
     method_ = method_choice_.build(network_);
-    load_method(state, kMethodFile, kMemoryFile);
+    load_method(state);
   }
 
   StepOutcome adapt(std::shared_ptr<const data::ImageSource> target, SameImages same_images,
@@ -120,13 +120,13 @@ class Adapter::Implementation {
                                  folder_.string(), used, method_choice_.spec->name, used));
   }
 
-  void load_method(const StateDirectory& state, const char* method_file, const char* memory_file) {
+  void load_method(const StateDirectory& state) {
     if (auto* memory = method_->memory()) {
-      if (state.has(memory_file)) memory->load(state.read_tensors(memory_file).tensors);
-      saved_revision_ = memory->revision();
+      if (state.has(kMemoryFile)) memory->load(state.read_tensors(kMemoryFile).tensors);
+      saved_revision_ = finished_revision_ = memory->revision();
     }
-    if (!state.has(method_file)) return;
-    const auto saved = state.read_tensors(method_file).tensors;
+    if (!state.has(kMethodFile)) return;
+    const auto saved = state.read_tensors(kMethodFile).tensors;
     load_module_state(method_->auxiliary_modules().get(), part_of(saved, "auxiliary."));
     method_->load(part_of(saved, "method."));
     finished_decisions_ = true;
@@ -254,7 +254,7 @@ class Adapter::Implementation {
   void finish_step(const std::string& step_digest) {
     const auto& names = manifest_.model.class_names;
     const int64_t number = manifest_.step + 1;
-    if (const auto* decisions = method_->trains() ? method_->decisions() : nullptr) {
+    if (const auto* decisions = method_->decisions()) {
       writer_->put_text(step_file_name(number, "detection.json"),
                         detection_json(*decisions, names));
       writer_->put_text(step_file_name(number, "pseudo_labels.csv"),
@@ -263,8 +263,10 @@ class Adapter::Implementation {
     if (auto* memory = method_->memory()) {
       writer_->put_text(step_file_name(number, "prototypes.json"),
                         prototypes_json(*memory, manifest_.step, names));
-      if (memory->num_classes() > 0) writer_->put_tensors(kMemoryFile, memory->save(), {});
-      saved_revision_ = memory->revision();
+      if (memory->num_classes() > 0 && memory->revision() != finished_revision_) {
+        writer_->put_tensors(kMemoryFile, memory->save(), {});
+      }
+      saved_revision_ = finished_revision_ = memory->revision();
     }
     if (method_->trains()) writer_->put_tensors(kModelFile, network_->state(), {});
     auto method_state = with_prefix(method_->save(), "method.");
@@ -284,7 +286,7 @@ class Adapter::Implementation {
 
   // A class that was detected but got no image has not been adapted to.
   void note_adapted_classes() {
-    const auto* decisions = method_->trains() ? method_->decisions() : nullptr;
+    const auto* decisions = method_->decisions();
     if (decisions == nullptr) return;
     const auto labels = decisions->pseudo_labels.labels.contiguous();
     std::set<int64_t> adapted(manifest_.adapted_classes.begin(), manifest_.adapted_classes.end());
@@ -302,7 +304,8 @@ class Adapter::Implementation {
   Manifest manifest_;
   models::ClassifierNetwork network_{nullptr};
   std::unique_ptr<methods::Method> method_;
-  int64_t saved_revision_ = 0;  // of the memory on disk
+  int64_t saved_revision_ = 0;     // of the memory in the last checkpoint
+  int64_t finished_revision_ = 0;  // of the memory of the last finished step
   std::unique_ptr<StepViews> views_;
   // Of the step under way.
   std::unique_ptr<data::ImageStore> target_;

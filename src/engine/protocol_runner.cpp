@@ -32,7 +32,7 @@ struct TargetImages {
 class ProtocolRun {
  public:
   ProtocolRun(const RunOptions& options, const protocol::Preset& preset, fs::path out)
-      : options_(options), preset_(preset), out_(std::move(out)) {
+      : options_(options), out_(std::move(out)) {
     const auto paths =
         protocol::find_task(preset, options.data_root, options.source, options.target);
     if (options_.adapt.load.root.empty()) options_.adapt.load.root = options.data_root;
@@ -224,7 +224,6 @@ class ProtocolRun {
   }
 
   RunOptions options_;
-  const protocol::Preset& preset_;
   fs::path out_;
   std::string config_;
   std::vector<std::string> class_names_;

@@ -55,7 +55,7 @@ class Adapter::Implementation {
     network_ = load_model(state).network;
     network_->to(device_);
     views_ = std::make_unique<StepViews>(folder_, manifest_.model, network_, inference_);
-    method_ = method_choice_.build(network_);
+    method_ = method_choice_.build(network_, static_cast<uint64_t>(options_.seed));
     load_method(state);
   }
 

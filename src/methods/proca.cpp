@@ -61,7 +61,7 @@ MethodSpec proca_spec() {
           .configure = [](OptionSet& options) -> MethodFactory {
             const auto values = std::make_shared<PrototypeOptions>();
             values->bind(options);
-            return [values](models::ClassifierNetwork network) {
+            return [values](models::ClassifierNetwork network, uint64_t /*seed*/) {
               return std::make_unique<Proca>(std::move(network), *values);
             };
           }};

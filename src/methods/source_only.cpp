@@ -20,7 +20,9 @@ MethodSpec source_only_spec() {
   return {.name = "source-only",
           .summary = "the source model as it is, never adapted",
           .configure = [](OptionSet&) -> MethodFactory {
-            return [](const models::ClassifierNetwork&) { return std::make_unique<SourceOnly>(); };
+            return [](const models::ClassifierNetwork&, uint64_t /*seed*/) {
+              return std::make_unique<SourceOnly>();
+            };
           }};
 }
 

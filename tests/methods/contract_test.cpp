@@ -46,7 +46,7 @@ Prepared prepare(const MethodSpec& spec, int64_t num_classes) {
   prepared.network = test::small_network(num_classes);
   OptionSet options;
   const auto factory = spec.configure(options);
-  prepared.method = factory(prepared.network);
+  prepared.method = factory(prepared.network, 0);
   return prepared;
 }
 
@@ -83,7 +83,7 @@ TEST_P(MethodContractTest, WhatIsSavedComesBackInAnotherObject) {
   const auto saved = first.method->save();
 
   OptionSet options;
-  const auto second = GetParam().configure(options)(first.network);
+  const auto second = GetParam().configure(options)(first.network, 0);
   if (auto* memory = second->memory()) memory->load(first.method->memory()->save());
   second->load(saved);
   const auto again = second->save();

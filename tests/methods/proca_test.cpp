@@ -15,7 +15,7 @@ class ProcaTest : public ::testing::Test {
     OptionSet options;
     const auto factory = find_method("proca").configure(options);
     for (const auto& [name, value] : values) options.assign(name, {value});
-    return factory(network_);
+    return factory(network_, 0);
   }
 
   // Probabilities of which class 0 has `share` and class 1 the rest, in proportion.

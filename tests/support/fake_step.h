@@ -55,6 +55,14 @@ class FakeStep {
     };
     context.target_name = [](int64_t id) { return "image " + std::to_string(id); };
     context.to_input = [](const torch::Tensor& pixels) { return as_input(pixels); };
+    context.visit_target = [this](const methods::StepContext::Visitor& visit) {
+      const torch::NoGradGuard no_grad;
+      visit(as_input(target_), {});
+    };
+    context.visit_source = [this](const methods::StepContext::Visitor& visit) {
+      const torch::NoGradGuard no_grad;
+      visit(as_input(source_), torch::tensor(source_classes_));
+    };
     context.batch_size = 4;
     return context;
   }

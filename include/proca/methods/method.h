@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +16,8 @@
 #include "proca/adaptation/pseudo_labels.h"
 #include "proca/adaptation/shared_classes.h"
 #include "proca/core/options.h"
+#include "proca/data/augmentation.h"
+#include "proca/data/image_store.h"
 #include "proca/models/classifier_network.h"
 
 namespace proca::methods {
@@ -26,6 +29,16 @@ struct AdaptationBatch {
   torch::Tensor source_labels;  ///< int64 [Ns]
   torch::Tensor target_images;  ///< float [Nt, 3, H, W]
   torch::Tensor target_ids;     ///< int64 [Nt], index in the current target set; on the CPU
+  /// As many more source images as the epoch's plan asks for; undefined if none.
+  torch::Tensor extra_source_images = {};
+  torch::Tensor extra_source_labels = {};
+};
+
+/// What an epoch's iterations are made of.
+struct EpochPlan {
+  bool source = true;        ///< labelled source images come in
+  bool target = true;        ///< target images come in
+  int64_t extra_source = 0;  ///< further source images per iteration
 };
 
 /// One named, weighted part of the objective. The engine minimises the weighted
@@ -58,7 +71,13 @@ struct StepContext {
   int64_t num_iterations = 1;  ///< of the epoch
   int64_t batch_size = 32;     ///< images of one kind per iteration; the last may have fewer
   double progress = 0;         ///< fraction of the step's iterations done, in [0, 1]
-  uint64_t seed = 0;           ///< of every random choice; make streams of it, with step and epoch
+  int64_t step_iteration = 0;  ///< 0-based within the step
+  /// Iterations of the step so far as the method's authors count them: a run with
+  /// `--budget 0.1` does a tenth of the iterations, and its clock ticks ten times as
+  /// fast. Learning rates, ramps and refreshes go by it.
+  double clock = 0;
+  double clock_tick = 1;  ///< what one iteration adds to the clock
+  uint64_t seed = 0;      ///< of every random choice; make streams of it, with step and epoch
 
   /// A model in evaluation mode over the step's target images.
   std::function<Predictions(ModelChoice)> predict_target = {};
@@ -73,7 +92,18 @@ struct StepContext {
   std::function<std::string(int64_t id)> target_name = {};
   /// Pixels, uint8 [n, H, W, 3], as network input on its device.
   std::function<torch::Tensor(const torch::Tensor& pixels)> to_input = {};
+
+  /// One batch of a pass over images, as the network sees them in evaluation.
+  using Visitor = std::function<void(const torch::Tensor& images, const torch::Tensor& labels)>;
+  /// Passes over all target images in order (labels are undefined), and over all
+  /// source images (labels int64 [n] on the network's device); for methods that
+  /// need something else than features and probabilities. Without gradients.
+  std::function<void(const Visitor&)> visit_target = {};
+  std::function<void(const Visitor&)> visit_source = {};
 };
+
+/// Whether the clock reaches a multiple of `every` at the end of this iteration.
+bool completes_interval(const StepContext& context, double every);
 
 /// What a method found out about a step, for people to check. The engine writes it
 /// to the step's folder in the state directory.
@@ -91,10 +121,15 @@ struct StepDecisions {
 /// For every time step the engine calls
 ///
 ///     begin_step
+///       plan_epoch
 ///       begin_epoch
 ///         compute_losses     once per iteration
 ///       end_epoch
 ///     end_step
+///
+/// Where a method counts iterations instead of epochs, the engine deals them out
+/// to ten rounds (`--epochs`) that take the place of epochs. LibTorch's own random
+/// generators, which dropout uses, are seeded before every iteration.
 ///
 /// A checkpoint may be taken between any two calls. A method that comes back from
 /// one gets `load` instead of the calls that were made before it.
@@ -105,10 +140,19 @@ class Method {
   /// Extra trainable modules (discriminators, ...); null if there are none.
   virtual std::shared_ptr<torch::nn::Module> auxiliary_modules() { return nullptr; }
 
+  /// Epochs of a step (0-based) in front of those the recipe has: training that
+  /// must come before adaptation proper.
+  virtual int64_t extra_epochs(int64_t /*step*/) const { return 0; }
+  /// Whether a step (0-based) needs source images at all. Where it does not, the
+  /// engine does not open them.
+  virtual bool uses_source(int64_t /*step*/) const { return true; }
+
   virtual void begin_step(const StepContext&) {}
+  virtual EpochPlan plan_epoch(const StepContext&) const { return {}; }
   virtual void begin_epoch(const StepContext&) {}
-  /// The terms of this iteration's objective. None at all means that this
-  /// method has nothing to train, and the engine leaves the network alone.
+  /// The terms of this iteration's objective. None at all, or none with a weight
+  /// other than zero, means that there is nothing to train now, and the engine
+  /// leaves the network alone.
   virtual std::vector<LossTerm> compute_losses(const AdaptationBatch& batch,
                                                const StepContext& context) = 0;
   virtual void end_epoch(const StepContext&) {}
@@ -128,16 +172,44 @@ class Method {
   virtual void load(const std::map<std::string, torch::Tensor>&) {}
 };
 
-/// Builds a method for a network that is already on its device.
-using MethodFactory = std::function<std::unique_ptr<Method>(models::ClassifierNetwork)>;
+/// Builds a method for a network that is already on its device. In the first step
+/// that is a source model; a method that wants layers between backbone and
+/// classifier puts them in (`insert_neck`) if they are not there yet. `seed` is that
+/// of the run, for layers that start at random.
+using MethodFactory =
+    std::function<std::unique_ptr<Method>(models::ClassifierNetwork, uint64_t seed)>;
 
 /// How a method trains unless the user says otherwise.
 struct TrainingRecipe {
-  int64_t epochs = 10;  ///< per step
+  int64_t epochs = 10;  ///< per step; rounds, where iterations are counted
+  /// Per step, before `--budget`; 0 for methods that count epochs, each one pass over
+  /// the smaller of source and target. Where iterations are counted, source and
+  /// target go round and round, and images that do not fill a batch wait for the
+  /// next shuffle.
+  int64_t iterations = 0;
   int64_t batch_size = 32;
-  double lr = 1e-3;  ///< of all parameters
+  double lr = 1e-3;            ///< of the layers of the source model
+  double added_lr_factor = 1;  ///< times `lr`: of layers that the method adds
   double momentum = 0.9;
+  enum class Momentum { kClassic, kNesterov } momentum_kind = Momentum::kClassic;
   double weight_decay = 1e-6;
+  /// The rate at a time is lr * (1 + decay * min(clock, decay_until)) ^ -decay_power.
+  double decay = 0;
+  double decay_power = 0.75;
+  double decay_until = std::numeric_limits<double>::infinity();
+  /// How training images are shown; no cut and no flip is as in evaluation.
+  data::Crop crop = data::Crop::kCentre;
+  double flip = 0;  ///< probability
+  /// Before a random cut: to 256 / 224 of the image size, both sides or the shorter one.
+  data::ResizeOptions::Mode resize = data::ResizeOptions::Mode::kExact;
+  enum class Sampling {
+    kShuffled,
+    kClassBalanced,  ///< with replacement, every class equally often
+  } source_sampling = Sampling::kShuffled;
+  enum class Start {
+    kSourceModel,
+    kWeights,  ///< the weights that source training started from, where they are known
+  } start = Start::kSourceModel;
 };
 
 /// How the registry knows a method. Each `src/methods/<name>.cpp` defines one

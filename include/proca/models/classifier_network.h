@@ -12,6 +12,7 @@
 #include <torch/types.h>
 
 #include "proca/models/backbone.h"
+#include "proca/models/neck.h"
 
 namespace proca::models {
 
@@ -21,7 +22,8 @@ struct NetworkOutput {
   torch::Tensor logits;    ///< float [N, K]
 };
 
-/// Images -> features -> logits: a backbone and one linear layer, `fc`.
+/// Images -> features -> logits: a backbone, some layers behind it if a method wants
+/// them (the neck), and one linear layer, `fc`.
 ///
 /// Takes float [N, 3, H, W], normalised; channels-last memory is fastest.
 class ClassifierNetworkImpl : public torch::nn::Module {
@@ -36,21 +38,34 @@ class ClassifierNetworkImpl : public torch::nn::Module {
   /// if `forward` were called on one group after the other.
   std::vector<NetworkOutput> forward_each(const std::vector<torch::Tensor>& groups);
 
-  int64_t feature_size() const { return backbone_->feature_size(); }
+  /// Puts layers between backbone and classifier, and a fresh classifier behind
+  /// them, both on the device of the old one and started from `seed` at PyTorch's
+  /// defaults. There must be no neck yet.
+  void insert_neck(const std::string& layout, uint64_t seed);
+  /// Null if there is none.
+  const Neck& neck() const { return neck_; }
+  /// What `insert_neck` was given; empty if there is no neck.
+  std::string neck_layout() const { return neck_.is_empty() ? "" : neck_->layout(); }
+
+  /// Of what the classifier sees.
+  int64_t feature_size() const;
   int64_t num_classes() const { return num_classes_; }
   const std::shared_ptr<Backbone>& backbone() const { return backbone_; }
   const torch::nn::Linear& head() const { return head_; }
 
-  /// Parameters by part, since the two are trained at different rates.
+  /// Parameters by part, since they are trained at different rates.
   std::vector<torch::Tensor> backbone_parameters() const { return backbone_->parameters(); }
+  std::vector<torch::Tensor> neck_parameters() const;
   std::vector<torch::Tensor> head_parameters() const { return head_->parameters(); }
 
   /// Every parameter and buffer under its torchvision name (`conv1.weight`,
-  /// `layer1.0.bn1.running_mean`, `fc.bias`): the live tensors, not copies.
+  /// `layer1.0.bn1.running_mean`, `fc.bias`) or, of the neck, `neck.0.weight`: the
+  /// live tensors, not copies.
   std::map<std::string, torch::Tensor> state() const;
 
  private:
   std::shared_ptr<Backbone> backbone_;
+  Neck neck_{nullptr};
   torch::nn::Linear head_;
   int64_t num_classes_;
 };

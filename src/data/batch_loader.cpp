@@ -52,11 +52,16 @@ Batches training_batches(int64_t count, int64_t batch_size, uint64_t seed, std::
 
 BatchLoader::BatchLoader(const ImageStore& store, Batches batches, const Augmentation& augmentation,
                          uint64_t seed, int64_t epoch, int64_t threads)
+    : BatchLoader(store, batches, augmentation, seed, std::vector<int64_t>(batches.size(), epoch),
+                  threads) {}
+
+BatchLoader::BatchLoader(const ImageStore& store, Batches batches, const Augmentation& augmentation,
+                         uint64_t seed, std::vector<int64_t> epochs, int64_t threads)
     : store_(store),
       batches_(std::move(batches)),
       augmentation_(augmentation),
       seed_(seed),
-      epoch_(epoch),
+      epochs_(std::move(epochs)),
       depth_(static_cast<size_t>(2 * std::max<int64_t>(1, threads))) {
   for (int64_t i = 0; i < std::max<int64_t>(1, threads); ++i) {
     threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
@@ -111,7 +116,7 @@ PixelBatch BatchLoader::prepare(size_t index) const {
     const int64_t image = batch.indexes[static_cast<size_t>(i)];
     const auto& sample = store_.sample(image);
     batch.labels.push_back(sample.label);
-    RandomStream random(seed_, "augment", static_cast<uint64_t>(epoch_),
+    RandomStream random(seed_, "augment", static_cast<uint64_t>(epochs_.at(index)),
                         static_cast<uint64_t>(image));
     try {
       augmentation_.apply(store_.load(image, scratch), random,

@@ -9,16 +9,52 @@ void AdaptOptions::bind_training(OptionSet& options) {
   options.bind_auto<int64_t>("batch-size", batch_size,
                              "images of each kind per iteration; auto = the method's own", 2,
                              65536);
+  options.bind_auto<int64_t>(
+      "iterations", iterations,
+      "per step, for methods that count them; auto = the method's own, 0 = count epochs", 0,
+      1'000'000'000);
+  options.bind("budget", budget, "how much of the iterations to do, for methods that count them",
+               1e-6, 1e3);
   options.bind_auto("lr", lr, "learning rate; auto = the method's own", 0.0, 100.0);
+  options.bind_auto("added-lr", added_lr_factor,
+                    "learning rate of layers that the method adds, as a multiple of --lr", 0.0,
+                    1e6);
   options.bind_auto("momentum", momentum, "of the gradient descent; auto = the method's own", 0.0,
                     0.9999);
   options.bind_auto("weight-decay", weight_decay,
                     "of the gradient descent; auto = the method's own", 0.0, 1.0);
+  using Start = methods::TrainingRecipe::Start;
+  options.bind_choice<std::optional<data::Crop>>(
+      "crop", crop, "part of an image to train on; auto = the method's own",
+      {{"auto", std::nullopt},
+       {"centre", data::Crop::kCentre},
+       {"random", data::Crop::kRandom},
+       {"random-resized", data::Crop::kRandomResized}});
+  options.bind_auto("flip", flip,
+                    "probability of mirroring an image in training; auto = the method's own", 0.0,
+                    1.0);
+  options.bind_choice<std::optional<Start>>(
+      "start", start, "what the first step starts from; auto = the method's own",
+      {{"auto", std::nullopt}, {"source", Start::kSourceModel}, {"weights", Start::kWeights}});
   options.bind("start-weights", start_weights,
                "weight file the first step starts from instead of the source model", "FILE");
   options.bind("checkpoint-every", checkpoint_every,
                "seconds between checkpoints within a step; 0 = after every iteration", 0,
                1'000'000);
+}
+
+methods::TrainingRecipe AdaptOptions::resolve(methods::TrainingRecipe recipe) const {
+  recipe.epochs = epochs.value_or(recipe.epochs);
+  recipe.iterations = iterations.value_or(recipe.iterations);
+  recipe.batch_size = batch_size.value_or(recipe.batch_size);
+  recipe.lr = lr.value_or(recipe.lr);
+  recipe.added_lr_factor = added_lr_factor.value_or(recipe.added_lr_factor);
+  recipe.momentum = momentum.value_or(recipe.momentum);
+  recipe.weight_decay = weight_decay.value_or(recipe.weight_decay);
+  recipe.crop = crop.value_or(recipe.crop);
+  recipe.flip = flip.value_or(recipe.flip);
+  recipe.start = start.value_or(recipe.start);
+  return recipe;
 }
 
 void AdaptOptions::bind(OptionSet& options) {

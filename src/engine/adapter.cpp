@@ -24,14 +24,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-methods::TrainingRecipe resolve_recipe(const AdaptOptions& options,
-                                       methods::TrainingRecipe recipe) {
-  recipe.epochs = options.epochs.value_or(recipe.epochs);
-  recipe.batch_size = options.batch_size.value_or(recipe.batch_size);
-  recipe.lr = options.lr.value_or(recipe.lr);
-  recipe.momentum = options.momentum.value_or(recipe.momentum);
-  recipe.weight_decay = options.weight_decay.value_or(recipe.weight_decay);
-  return recipe;
+std::string_view word_of(data::Crop crop) {
+  switch (crop) {
+    case data::Crop::kCentre:
+      return "centre";
+    case data::Crop::kRandom:
+      return "random";
+    case data::Crop::kRandomResized:
+      return "random-resized";
+  }
+  throw std::logic_error("a crop without a word");
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ class Adapter::Implementation {
       : options_(options),
         folder_(std::move(folder)),
         method_choice_(options.method.resolve(options.method_defaults)),
-        recipe_(resolve_recipe(options, method_choice_.spec->recipe)),
+        recipe_(options.resolve(method_choice_.spec->recipe)),
         device_(prepare_compute(options.compute)) {
     check_state(open_ready(folder_));  // Before anything is locked or made.
     writer_ = std::make_unique<StateWriter>(folder_);
@@ -55,8 +57,9 @@ class Adapter::Implementation {
     network_ = load_model(state).network;
     network_->to(device_);
     views_ = std::make_unique<StepViews>(folder_, manifest_.model, network_, inference_);
-    method_ = method_choice_.build(network_, static_cast<uint64_t>(options_.seed));
-    load_method(state);
+    // Before the first step the network is the source model, and stays it until `adapt`:
+    // a method may change it as soon as it is built.
+    if (manifest_.step > 0) build_method();
   }
 
   StepOutcome adapt(std::shared_ptr<const data::ImageSource> target, SameImages same_images,
@@ -66,10 +69,13 @@ class Adapter::Implementation {
     if (target->listing().size() == 0) {
       throw InputError(fmt::format("{}: holds no image", target->listing().origin));
     }
+    if (!method_) build_method();
     finished_decisions_ = false;
     target_ = std::make_unique<data::ImageStore>(options_.load.make_store(
         target, manifest_.model.preprocessing.resolved_resize(), inference_.threads));
     views_->set_target(*target_);
+    target_source_ = training_images_ ? std::move(training_images_) : target;
+    training_images_.reset();
     step_options_ = describe_step();
     const auto step_digest = digest(step_options_);
     StepOutcome outcome{.step = manifest_.step + 1, .num_images = target_->size()};
@@ -97,7 +103,14 @@ class Adapter::Implementation {
   const models::ClassifierNetwork& network() const { return network_; }
   torch::Device device() const { return device_; }
   const methods::StepDecisions* decisions() const {
-    return finished_decisions_ ? method_->decisions() : nullptr;
+    return finished_decisions_ && method_ ? method_->decisions() : nullptr;
+  }
+
+  std::optional<data::ResizeOptions> training_size() const {
+    return engine::training_resize(recipe_, manifest_.model.preprocessing);
+  }
+  void set_training_images(std::shared_ptr<const data::ImageSource> images) {
+    training_images_ = std::move(images);
   }
 
   void put_step_file(int64_t step, const std::string& name, const std::string& text) {
@@ -120,6 +133,12 @@ class Adapter::Implementation {
                                  folder_.string(), used, method_choice_.spec->name, used));
   }
 
+  void build_method() {
+    if (manifest_.step == 0) start_first_step();
+    method_ = method_choice_.build(network_, static_cast<uint64_t>(options_.seed));
+    load_method(StateDirectory(folder_));
+  }
+
   void load_method(const StateDirectory& state) {
     if (auto* memory = method_->memory()) {
       if (state.has(kMemoryFile)) memory->load(state.read_tensors(kMemoryFile).tensors);
@@ -136,10 +155,12 @@ class Adapter::Implementation {
     std::string text = fmt::format("method = {}\n", toml_string(method_choice_.spec->name));
     if (method_->trains()) {
       text += fmt::format(
-          "epochs = {}\nbatch-size = {}\nlr = {}\nmomentum = {}\nweight-decay = {}\nseed = {}\n"
+          "epochs = {}\niterations = {}\nbudget = {}\nbatch-size = {}\nlr = {}\nadded-lr = {}\n"
+          "momentum = {}\nweight-decay = {}\ncrop = \"{}\"\nflip = {}\nseed = {}\n"
           "start-weights = {}\n",
-          recipe_.epochs, recipe_.batch_size, recipe_.lr, recipe_.momentum, recipe_.weight_decay,
-          options_.seed, toml_string(options_.start_weights));
+          recipe_.epochs, recipe_.iterations, options_.budget, recipe_.batch_size, recipe_.lr,
+          recipe_.added_lr_factor, recipe_.momentum, recipe_.weight_decay, word_of(recipe_.crop),
+          recipe_.flip, options_.seed, toml_string(start_weights()));
     }
     return text + "\n[method]\n" + method_choice_.toml + describe_content(*target_);
   }
@@ -165,32 +186,77 @@ class Adapter::Implementation {
     }
   }
 
+  // The file that the first step starts from; empty for the source model.
+  std::string start_weights() const {
+    using Start = methods::TrainingRecipe::Start;
+    if (options_.start == Start::kSourceModel) return {};
+    if (options_.start == Start::kWeights && options_.start_weights.empty()) {
+      throw InvalidOption("--start: weights needs the file, --start-weights FILE");
+    }
+    return options_.start_weights;
+  }
+
   void start_first_step() {
-    if (manifest_.step > 0 || options_.start_weights.empty()) return;
+    const auto file = start_weights();
+    if (file.empty()) {
+      if (recipe_.start == methods::TrainingRecipe::Start::kWeights && !options_.start) {
+        log_info(
+            fmt::format("{} starts from the source model; --start-weights FILE would be as "
+                        "its authors do it",
+                        method_choice_.spec->name));
+      }
+      return;
+    }
     const auto fresh =
         build_network(manifest_.model, static_cast<uint64_t>(options_.seed), folder_);
     models::load_weights(network_, {fresh->state(), {}, "fresh network"},
                          models::HeadPolicy::kMustMatch);
-    const auto report =
-        models::load_weights(network_, models::read_weight_file(options_.start_weights));
+    const auto report = models::load_weights(network_, models::read_weight_file(file));
     if (!report.notice.empty()) log_info(report.notice);
+  }
+
+  // The training view of a step's images: its own store, unless that of evaluation will do.
+  TrainingImages target_images(data::LoadOptions& load) {
+    TrainingImages images{target_.get(),
+                          training_augmentation(recipe_, manifest_.model.preprocessing)};
+    target_training_.reset();
+    if (const auto size = training_size()) {
+      target_training_ = std::make_unique<data::ImageStore>(
+          load.make_store(target_source_, *size, inference_.threads));
+      if (target_training_->size() != target_->size()) {
+        throw InputError(fmt::format("{}: {} images can be used as a whole, {} in parts",
+                                     target_->origin(), target_->size(), target_training_->size()));
+      }
+      images.store = target_training_.get();
+      load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_training_->cached_bytes());
+    }
+    return images;
+  }
+
+  TrainingImages source_images(const data::LoadOptions& load) {
+    if (!method_->uses_source(manifest_.step)) return {};
+    const auto& source = views_->source(load);
+    const auto size = training_size();
+    return {size ? &source.training_store(*size) : &source.store(),
+            training_augmentation(recipe_, manifest_.model.preprocessing)};
   }
 
   void train(const std::string& step_digest, StepOutcome& outcome) {
     const Stopwatch watch;
     auto load = options_.load;  // What the target images left of the memory.
     load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_->cached_bytes());
-    const auto& source = views_->source(load);
-    if (!manifest_.adapting) start_first_step();
+    const auto target = target_images(load);
+    const auto source = source_images(load);
     auto context = views_->context(*writer_);
     context.step = manifest_.step;
     context.seed = static_cast<uint64_t>(options_.seed);
     StepTrainer trainer({.network = network_,
                          .method = method_.get(),
-                         .source = &source.store(),
-                         .target = target_.get(),
+                         .source = source,
+                         .target = target,
                          .preprocessing = manifest_.model.preprocessing,
                          .recipe = recipe_,
+                         .budget = options_.budget,
                          .context = std::move(context),
                          .device = device_,
                          .threads = inference_.threads});
@@ -205,7 +271,7 @@ class Adapter::Implementation {
     };
     try {
       trainer.run(events, [&] {
-        if (trainer.position().epoch == recipe_.epochs) return;  // The whole step is saved next.
+        if (trainer.is_done()) return;  // The whole step is saved next.
         throw_if_interrupted("stopped");
         if (since_saving.seconds() >= static_cast<double>(options_.checkpoint_every)) save();
       });
@@ -269,6 +335,7 @@ class Adapter::Implementation {
       saved_revision_ = finished_revision_ = memory->revision();
     }
     if (method_->trains()) writer_->put_tensors(kModelFile, network_->state(), {});
+    manifest_.model.neck = network_->neck_layout();
     auto method_state = with_prefix(method_->save(), "method.");
     method_state.merge(with_prefix(module_state(method_->auxiliary_modules().get()), "auxiliary."));
     if (!method_state.empty()) writer_->put_tensors(kMethodFile, method_state, {});
@@ -308,7 +375,9 @@ class Adapter::Implementation {
   int64_t finished_revision_ = 0;  // of the memory of the last finished step
   std::unique_ptr<StepViews> views_;
   // Of the step under way.
-  std::unique_ptr<data::ImageStore> target_;
+  std::unique_ptr<data::ImageStore> target_, target_training_;
+  std::shared_ptr<const data::ImageSource> target_source_;    // what to train on
+  std::shared_ptr<const data::ImageSource> training_images_;  // given for the next step
   std::string step_options_;
   bool finished_decisions_ = false;
   bool unusable_ = false;
@@ -326,6 +395,12 @@ const Manifest& Adapter::manifest() const { return implementation_->manifest(); 
 const models::ClassifierNetwork& Adapter::network() const { return implementation_->network(); }
 torch::Device Adapter::device() const { return implementation_->device(); }
 const methods::StepDecisions* Adapter::decisions() const { return implementation_->decisions(); }
+std::optional<data::ResizeOptions> Adapter::training_resize() const {
+  return implementation_->training_size();
+}
+void Adapter::set_training_images(std::shared_ptr<const data::ImageSource> images) {
+  implementation_->set_training_images(std::move(images));
+}
 void Adapter::put_step_file(int64_t step, const std::string& name, const std::string& text) {
   implementation_->put_step_file(step, name, text);
 }

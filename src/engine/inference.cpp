@@ -10,11 +10,12 @@
 
 namespace proca::engine {
 
-void predict(const models::ClassifierNetwork& network, const data::ImageStore& store,
-             const data::Preprocessing& preprocessing, const InferenceOptions& options,
-             const std::function<void(const BatchPrediction&)>& receive) {
+namespace {
+
+void for_each_batch(const data::ImageStore& store, const data::Preprocessing& preprocessing,
+                    const InferenceOptions& options,
+                    const std::function<void(const TensorBatch&, std::vector<int64_t>)>& receive) {
   const torch::NoGradGuard no_grad;
-  const auto run = models::make_predictor(network);
   data::BatchLoader loader(store, data::ordered_batches(store.size(), options.batch_size),
                            preprocessing.centre_crop(), /*seed=*/0, /*epoch=*/0, options.threads);
   Progress progress(options.title, store.size(), "images");
@@ -22,13 +23,33 @@ void predict(const models::ClassifierNetwork& network, const data::ImageStore& s
   while (auto pixels = loader.next()) {
     throw_if_interrupted("stopped");
     auto indexes = pixels->indexes;
-    const auto batch = to_tensors(std::move(*pixels), preprocessing, options.device);
-    const auto output = run(batch.images);
     done += static_cast<int64_t>(indexes.size());
-    receive({std::move(indexes), torch::softmax(output.logits, 1).to(torch::kCPU, torch::kFloat32),
-             output.features.to(torch::kCPU, torch::kFloat32)});
+    receive(to_tensors(std::move(*pixels), preprocessing, options.device), std::move(indexes));
     progress.update(done);
   }
+}
+
+}  // namespace
+
+void predict(const models::ClassifierNetwork& network, const data::ImageStore& store,
+             const data::Preprocessing& preprocessing, const InferenceOptions& options,
+             const std::function<void(const BatchPrediction&)>& receive) {
+  const auto run = models::make_predictor(network);
+  for_each_batch(store, preprocessing, options,
+                 [&](const TensorBatch& batch, std::vector<int64_t> indexes) {
+                   const auto output = run(batch.images);
+                   receive({std::move(indexes),
+                            torch::softmax(output.logits, 1).to(torch::kCPU, torch::kFloat32),
+                            output.features.to(torch::kCPU, torch::kFloat32)});
+                 });
+}
+
+void visit_images(const data::ImageStore& store, const data::Preprocessing& preprocessing,
+                  const InferenceOptions& options, const methods::StepContext::Visitor& visitor) {
+  for_each_batch(store, preprocessing, options,
+                 [&](const TensorBatch& batch, const std::vector<int64_t>&) {
+                   visitor(batch.images, batch.labels);
+                 });
 }
 
 methods::Predictions predict_all(const models::ClassifierNetwork& network,

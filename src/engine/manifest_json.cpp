@@ -37,6 +37,7 @@ nlohmann::ordered_json to_json(const Manifest& manifest) {
           {"model",
            {{"backbone", model.backbone},
             {"stride_in", model.stride_in == models::StrideIn::k1x1 ? "1x1" : "3x3"},
+            {"neck", model.neck},
             {"class_names", model.class_names},
             {"preprocessing", to_json(model.preprocessing)}}},
           {"source", manifest.source},
@@ -58,6 +59,7 @@ Manifest manifest_from_json(const nlohmann::json& json) {
   manifest.model.backbone = model.at("backbone");
   manifest.model.stride_in =
       model.at("stride_in") == "1x1" ? models::StrideIn::k1x1 : models::StrideIn::k3x3;
+  manifest.model.neck = model.value("neck", "");  // States of earlier versions have none.
   manifest.model.class_names = model.at("class_names").get<std::vector<std::string>>();
   manifest.model.preprocessing = preprocessing_from_json(model.at("preprocessing"));
   manifest.source = json.at("source");

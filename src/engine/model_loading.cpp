@@ -25,8 +25,10 @@ models::ClassifierNetwork build_network(const ModelDescription& description, uin
   }
   options.stride_in = description.stride_in;
   options.seed = seed;
-  return models::ClassifierNetwork(models::make_backbone(options),
-                                   static_cast<int64_t>(description.class_names.size()), seed);
+  models::ClassifierNetwork network(models::make_backbone(options),
+                                    static_cast<int64_t>(description.class_names.size()), seed);
+  if (!description.neck.empty()) network->insert_neck(description.neck, seed);
+  return network;
 }
 
 namespace {
@@ -67,6 +69,7 @@ LoadedModel load_model(const std::string& backbone, const std::filesystem::path&
       stride_in.value_or(models::stride_in_of(file).value_or(models::StrideIn::k3x3));
   const auto info = models::export_info_of(file.metadata, file.origin);
   model.description.class_names = info.class_names;
+  model.description.neck = info.neck;
   if (info.class_names.empty()) {
     for (int64_t i = 0; i < models::num_classes_of(file); ++i) {
       model.description.class_names.push_back(std::to_string(i));

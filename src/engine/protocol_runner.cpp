@@ -25,8 +25,10 @@ constexpr const char* kConfigFile = "run.toml";
 
 // The labelled target images of all steps, decoded once, and which belong to which step.
 struct TargetImages {
+  std::shared_ptr<const data::ImageSource> source;
   std::shared_ptr<const data::ImageStore> store;
-  std::vector<std::vector<int64_t>> steps;  // indexes in the store
+  std::shared_ptr<const data::ImageStore> training;  // at the size of training, if it is another
+  std::vector<std::vector<int64_t>> steps;           // indexes in the store
 };
 
 class ProtocolRun {
@@ -38,6 +40,7 @@ class ProtocolRun {
     if (options_.adapt.load.root.empty()) options_.adapt.load.root = options.data_root;
     options_.pretrain.source = paths.source.string();
     options_.pretrain.load = options_.adapt.load;
+    take_start_weights();
     const auto source = data::open_images(
         paths.source, {.labels = data::Labels::kRequired, .root = options_.adapt.load.root});
     class_names_ = source->listing().class_names;
@@ -70,7 +73,9 @@ class ProtocolRun {
       if (adapter.manifest().step < step) {
         log_info(fmt::format("seed {}, step {} of {}: {} images", seed, step, schedule_.num_steps(),
                              target_.steps[static_cast<size_t>(step - 1)].size()));
-        result.seconds += adapter.adapt(images_of_step(step), SameImages::kAdaptAgain).seconds;
+        give_training_images(adapter, step);
+        result.seconds +=
+            adapter.adapt(images_of_step(step, target_.store), SameImages::kAdaptAgain).seconds;
       }
       records.push_back(record_of(adapter, step));
     }
@@ -79,6 +84,16 @@ class ProtocolRun {
   }
 
  private:
+  // The weights that source training starts from are what most methods' authors start
+  // adaptation from.
+  void take_start_weights() {
+    auto& adapt = options_.adapt;
+    const auto& spec = methods::find_method(adapt.method.name());
+    const bool wanted =
+        adapt.resolve(spec.recipe).start == methods::TrainingRecipe::Start::kWeights;
+    if (wanted && adapt.start_weights.empty()) adapt.start_weights = options_.pretrain.weights;
+  }
+
   // A model of another domain would run just as well, and be reported as this one's.
   void check_source_state(const fs::path& folder) const {
     const auto state = open_ready(folder);
@@ -167,9 +182,10 @@ class ProtocolRun {
     for (size_t i = 0; i < samples.size(); ++i) {
       if (wanted.contains(samples[i].label)) indexes.push_back(static_cast<int64_t>(i));
     }
-    target_.store = std::make_shared<data::ImageStore>(options_.adapt.load.make_store(
-        data::subset(target_source_, indexes), preprocessing.resolved_resize(),
-        options_.adapt.compute.resolved_threads()));
+    target_.source = data::subset(target_source_, indexes);
+    target_.store = std::make_shared<data::ImageStore>(
+        options_.adapt.load.make_store(target_.source, preprocessing.resolved_resize(),
+                                       options_.adapt.compute.resolved_threads()));
     for (const auto& classes : schedule_.steps) {
       auto& step = target_.steps.emplace_back();
       for (int64_t i = 0; i < target_.store->size(); ++i) {
@@ -180,9 +196,21 @@ class ProtocolRun {
   }
 
   // What adaptation gets to see: the images without their labels.
-  std::shared_ptr<const data::ImageSource> images_of_step(int64_t step) const {
+  std::shared_ptr<const data::ImageSource> images_of_step(
+      int64_t step, const std::shared_ptr<const data::ImageStore>& store) const {
     const auto& indexes = target_.steps[static_cast<size_t>(step - 1)];
-    return data::without_labels(data::subset(data::stored_images(target_.store), indexes));
+    return data::without_labels(data::subset(data::stored_images(store), indexes));
+  }
+
+  // Decoded once for all steps and seeds, as those for evaluation are.
+  void give_training_images(Adapter& adapter, int64_t step) {
+    const auto size = adapter.training_resize();
+    if (!size) return;
+    if (!target_.training) {
+      target_.training = std::make_shared<data::ImageStore>(options_.adapt.load.make_store(
+          target_.source, *size, options_.adapt.compute.resolved_threads()));
+    }
+    adapter.set_training_images(images_of_step(step, target_.training));
   }
 
   // The record of a finished step (0: of the source model), measured unless it is there.

@@ -1,5 +1,7 @@
 #include "source_images.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "proca/adaptation/source_centres.h"
@@ -28,27 +30,56 @@ std::unique_ptr<data::ImageSource> open_source(const StateDirectory& state) {
 
 SourceImages::SourceImages(const StateDirectory& state, const data::LoadOptions& load,
                            const InferenceOptions& inference)
-    : preprocessing_(state.manifest().model.preprocessing), inference_(inference) {
+    : preprocessing_(state.manifest().model.preprocessing),
+      inference_(inference),
+      source_(open_source(state)),
+      load_(load) {
   inference_.title = "source images";
-  const std::shared_ptr<const data::ImageSource> source = open_source(state);
-  store_.emplace(load.make_store(source, preprocessing_.resolved_resize(), inference.threads));
-  description_ = describe_images(source->listing()) + describe_content(*store_);
   std::vector<int64_t> labels;
-  for (int64_t i = 0; i < store_->size(); ++i) labels.push_back(store_->sample(i).label);
-  labels_ = torch::tensor(labels, torch::kInt64);
-  prior_ = adaptation::class_prior(labels_,
+  for (const auto& sample : source_->listing().samples) labels.push_back(sample.label);
+  prior_ = adaptation::class_prior(torch::tensor(labels, torch::kInt64),
                                    static_cast<int64_t>(state.manifest().model.class_names.size()));
+}
+
+const data::ImageStore& SourceImages::store() const {
+  if (!store_) {
+    auto load = load_;  // What the other store left of the memory.
+    if (training_store_) {
+      load.cache_ram = std::max<int64_t>(0, load.cache_ram - training_store_->cached_bytes());
+    }
+    store_.emplace(load.make_store(source_, preprocessing_.resolved_resize(), inference_.threads));
+  }
+  return *store_;
+}
+
+const data::ImageStore& SourceImages::training_store(const data::ResizeOptions& resize) const {
+  if (!training_store_) {
+    auto load = load_;
+    if (store_) load.cache_ram = std::max<int64_t>(0, load.cache_ram - store_->cached_bytes());
+    training_store_.emplace(load.make_store(source_, resize, inference_.threads));
+  }
+  return *training_store_;
+}
+
+const std::string& SourceImages::description() const {
+  if (description_.empty()) {
+    description_ = describe_images(source_->listing()) + describe_content(store());
+  }
+  return description_;
 }
 
 torch::Tensor SourceImages::centres(const models::ClassifierNetwork& network) const {
   adaptation::ClassCentres centres(network->num_classes(), network->feature_size());
-  int64_t done = 0;
-  predict(network, *store_, preprocessing_, inference_, [&](const BatchPrediction& batch) {
-    const int64_t count = batch.features.size(0);
-    centres.add(batch.features, labels_.narrow(0, done, count));
-    done += count;
+  predict(network, store(), preprocessing_, inference_, [&](const BatchPrediction& batch) {
+    std::vector<int64_t> labels;
+    for (const int64_t index : batch.indexes) labels.push_back(store().sample(index).label);
+    centres.add(batch.features, torch::tensor(labels, torch::kInt64));
   });
   return centres.centres().to(inference_.device);
+}
+
+void SourceImages::visit(const methods::StepContext::Visitor& visitor) const {
+  visit_images(store(), preprocessing_, inference_, visitor);
 }
 
 }  // namespace proca::engine

@@ -19,21 +19,28 @@ class SourceImages {
   SourceImages(const StateDirectory& state, const data::LoadOptions& load,
                const InferenceOptions& inference);
 
-  const data::ImageStore& store() const { return *store_; }
+  /// As in evaluation; loaded when they are first asked for.
+  const data::ImageStore& store() const;
+  /// At another size, for training; loaded by the first call.
+  const data::ImageStore& training_store(const data::ResizeOptions& resize) const;
   /// Share of each class, float [K].
   const torch::Tensor& prior() const { return prior_; }
   /// Tells these images from others, by name, label and content.
-  const std::string& description() const { return description_; }
+  const std::string& description() const;
   /// Mean feature per class, float [K, D] on the device: a pass over all images.
   torch::Tensor centres(const models::ClassifierNetwork& network) const;
+  /// One batch after the other, as in evaluation.
+  void visit(const methods::StepContext::Visitor& visitor) const;
 
  private:
   data::Preprocessing preprocessing_;
   InferenceOptions inference_;
-  std::string description_;
-  std::optional<data::ImageStore> store_;
-  torch::Tensor labels_;  // int64 [N]
+  std::shared_ptr<const data::ImageSource> source_;
+  data::LoadOptions load_;
   torch::Tensor prior_;
+  // Made when they are needed.
+  mutable std::string description_;
+  mutable std::optional<data::ImageStore> store_, training_store_;
 };
 
 }  // namespace proca::engine

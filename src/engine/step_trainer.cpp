@@ -2,30 +2,44 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include <ATen/Context.h>
 #include <fmt/format.h>
 
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/core/progress.h"
+#include "proca/core/random.h"
 #include "proca/core/stopwatch.h"
-#include "proca/engine/image_tensors.h"
 #include "proca/models/load_weights.h"
 
 namespace proca::engine {
 namespace {
 
-std::vector<torch::Tensor> trained_parameters(const StepMaterial& material) {
-  auto parameters = material.network->parameters();
-  if (const auto extra = material.method->auxiliary_modules()) {
-    for (const auto& parameter : extra->parameters()) parameters.push_back(parameter);
-  }
-  return parameters;
+// Layers of the source model, and those that the method added.
+std::vector<ParameterGroup> parameter_groups(const StepMaterial& material) {
+  const auto& recipe = material.recipe;
+  ParameterGroup source{material.network->backbone_parameters(), recipe.lr, recipe.weight_decay};
+  ParameterGroup added{material.network->neck_parameters(), recipe.lr * recipe.added_lr_factor,
+                       recipe.weight_decay};
+  const auto append = [](ParameterGroup& group, const std::vector<torch::Tensor>& parameters) {
+    group.parameters.insert(group.parameters.end(), parameters.begin(), parameters.end());
+  };
+  // Behind a neck the classifier is a new one.
+  append(added.parameters.empty() ? source : added, material.network->head_parameters());
+  if (const auto extra = material.method->auxiliary_modules()) append(added, extra->parameters());
+  return {source, added};
 }
 
-// The batches from `first` on, at most `count` in all.
-data::Batches slice(const data::Batches& batches, int64_t first, int64_t count) {
-  return {batches.begin() + first, batches.begin() + count};
+Momentum momentum_of(const methods::TrainingRecipe& recipe) {
+  return recipe.momentum_kind == methods::TrainingRecipe::Momentum::kNesterov ? Momentum::kNesterov
+                                                                              : Momentum::kClassic;
+}
+
+double lr_scale(const methods::TrainingRecipe& recipe, double clock) {
+  if (recipe.decay == 0) return 1;
+  return std::pow(1 + recipe.decay * std::min(clock, recipe.decay_until), -recipe.decay_power);
 }
 
 std::string list_losses(const std::map<std::string, double>& losses) {
@@ -76,10 +90,22 @@ std::map<std::string, torch::Tensor> part_of(const std::map<std::string, torch::
 
 StepTrainer::StepTrainer(StepMaterial material)
     : material_(std::move(material)),
-      optimizer_(
-          {{trained_parameters(material_), material_.recipe.lr, material_.recipe.weight_decay}},
-          material_.recipe.momentum) {
-  material_.context.num_epochs = material_.recipe.epochs;
+      source_(material_.source, "source", material_.recipe.source_sampling, material_.context.seed,
+              material_.threads),
+      target_(material_.target, "target", TrainingStream::Sampling::kShuffled,
+              material_.context.seed, material_.threads),
+      extra_epochs_(material_.method->extra_epochs(material_.context.step)),
+      total_iterations_(
+          std::llround(static_cast<double>(material_.recipe.iterations) * material_.budget)),
+      optimizer_(parameter_groups(material_), material_.recipe.momentum,
+                 momentum_of(material_.recipe)) {
+  // At least one iteration in every round.
+  if (material_.recipe.iterations > 0) {
+    total_iterations_ = std::max(total_iterations_, material_.recipe.epochs);
+    material_.context.clock_tick =
+        static_cast<double>(material_.recipe.iterations) / static_cast<double>(total_iterations_);
+  }
+  material_.context.num_epochs = extra_epochs_ + material_.recipe.epochs;
   material_.context.batch_size = material_.recipe.batch_size;
 }
 
@@ -110,19 +136,51 @@ void StepTrainer::load(const std::map<std::string, torch::Tensor>& state, StepPo
   position_ = position;
 }
 
+bool StepTrainer::counts_iterations(int64_t epoch) const {
+  return total_iterations_ > 0 && epoch >= extra_epochs_;
+}
+
+// An epoch's place in the step. What it consists of depends on the method's plan, and
+// that on the epoch's number alone, so that it can be asked about epochs gone by.
+EpochStretch StepTrainer::stretch_of(int64_t epoch) const {
+  EpochStretch stretch{.step = material_.context.step, .epoch = epoch};
+  if (counts_iterations(epoch)) {
+    const int64_t round = epoch - extra_epochs_, rounds = material_.recipe.epochs;
+    stretch.first = total_iterations_ * round / rounds;
+    stretch.count = total_iterations_ * (round + 1) / rounds - stretch.first;
+    stretch.endless = true;
+    return stretch;
+  }
+  auto context = material_.context;
+  context.epoch = epoch;
+  const auto plan = material_.method->plan_epoch(context);
+  TORCH_CHECK(plan.source || plan.target, "an epoch without images");
+  stretch.count = std::numeric_limits<int64_t>::max();
+  const int64_t batch_size = material_.recipe.batch_size;
+  if (plan.source) stretch.count = std::min(stretch.count, source_.pass_length(batch_size));
+  if (plan.target) stretch.count = std::min(stretch.count, target_.pass_length(batch_size));
+  return stretch;
+}
+
 void StepTrainer::update_progress() {
   auto& context = material_.context;
   context.epoch = position_.epoch;
   context.iteration = position_.iteration;
+  context.step_iteration = epoch_begin_ + position_.iteration;
+  context.clock = static_cast<double>(context.step_iteration) * context.clock_tick;
   context.progress =
-      (static_cast<double>(position_.epoch) +
-       static_cast<double>(position_.iteration) / static_cast<double>(context.num_iterations)) /
-      static_cast<double>(context.num_epochs);
+      counts_iterations(position_.epoch)
+          ? static_cast<double>(context.step_iteration) / static_cast<double>(total_iterations_)
+          : (static_cast<double>(position_.epoch) +
+             static_cast<double>(position_.iteration) /
+                 static_cast<double>(context.num_iterations)) /
+                static_cast<double>(context.num_epochs);
 }
 
 void StepTrainer::run(EventLog& events, const std::function<void()>& checkpoint) {
   if (!has_begun()) material_.method->begin_step(material_.context);
-  while (position_.epoch < material_.recipe.epochs) train_epoch(events, checkpoint);
+  for (int64_t epoch = 0; epoch < position_.epoch; ++epoch) epoch_begin_ += stretch_of(epoch).count;
+  while (position_.epoch < material_.context.num_epochs) train_epoch(events, checkpoint);
   update_progress();
   material_.method->end_step(material_.context);
   material_.network->eval();
@@ -131,53 +189,62 @@ void StepTrainer::run(EventLog& events, const std::function<void()>& checkpoint)
 void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& checkpoint) {
   const Stopwatch watch;
   auto& context = material_.context;
-  const auto batches_of = [&](const data::ImageStore& store, std::string_view kind) {
-    return data::training_batches(store.size(), material_.recipe.batch_size, context.seed,
-                                  fmt::format("{} step {}", kind, context.step), position_.epoch);
-  };
-  const auto source_batches = batches_of(*material_.source, "source");
-  const auto target_batches = batches_of(*material_.target, "target");
-  context.num_iterations =
-      static_cast<int64_t>(std::min(source_batches.size(), target_batches.size()));
+  const auto stretch = stretch_of(position_.epoch);
+  context.num_iterations = stretch.count;
   update_progress();
+  const auto plan = material_.method->plan_epoch(context);
   if (position_.iteration == 0) material_.method->begin_epoch(context);
   material_.network->train();
   if (const auto extra = material_.method->auxiliary_modules()) extra->train();
 
-  const auto loader_of = [&](const data::ImageStore& store, const data::Batches& batches) {
-    return std::make_unique<data::BatchLoader>(
-        store, slice(batches, position_.iteration, context.num_iterations),
-        material_.preprocessing.centre_crop(), context.seed, position_.epoch, material_.threads);
-  };
-  const auto source = loader_of(*material_.source, source_batches);
-  const auto target = loader_of(*material_.target, target_batches);
+  const int64_t done = position_.iteration, batch_size = context.batch_size;
+  const auto source = plan.source ? source_.load(stretch, batch_size, done) : nullptr;
+  const auto target = plan.target ? target_.load(stretch, batch_size, done) : nullptr;
+  // A stream of its own for every epoch, since the number may change with each.
+  const TrainingStream more(material_.source,
+                            fmt::format("extra source, epoch {}", position_.epoch),
+                            TrainingStream::Sampling::kShuffled, context.seed, material_.threads);
+  const EpochStretch from_zero{
+      .step = stretch.step, .epoch = stretch.epoch, .count = stretch.count, .endless = true};
+  const auto extra_source =
+      plan.extra_source > 0 ? more.load(from_zero, plan.extra_source, done) : nullptr;
   Progress progress(fmt::format("step {}, epoch {}/{}", context.step + 1, position_.epoch + 1,
                                 context.num_epochs),
                     context.num_iterations, "iterations");
   int64_t images = 0;
   while (position_.iteration < context.num_iterations) {
-    auto source_batch = source->next(), target_batch = target->next();
-    images += source_batch->size() + target_batch->size();
+    const auto source_batch = next(source.get()), target_batch = next(target.get()),
+               extra_batch = next(extra_source.get());
+    for (const auto* batch : {&source_batch, &target_batch, &extra_batch}) {
+      if (batch->images.defined()) images += batch->images.size(0);
+    }
     update_progress();
-    train_iteration(std::move(*source_batch), std::move(*target_batch));
+    train_iteration({source_batch.images, source_batch.labels, target_batch.images,
+                     target_batch.indexes, extra_batch.images, extra_batch.labels});
     progress.update(++position_.iteration);
     if (position_.iteration < context.num_iterations) checkpoint();
   }
   // Nothing to report when a stop came after the report, before the epoch's end.
   if (!sums_.empty()) report_epoch(events, static_cast<double>(images) / watch.seconds());
   material_.method->end_epoch(context);
+  epoch_begin_ += stretch.count;
   position_ = {position_.epoch + 1, 0};
   checkpoint();
 }
 
-void StepTrainer::train_iteration(data::PixelBatch source, data::PixelBatch target) {
-  const auto source_batch =
-      to_tensors(std::move(source), material_.preprocessing, material_.device);
-  const auto target_batch =
-      to_tensors(std::move(target), material_.preprocessing, material_.device);
-  const auto terms = material_.method->compute_losses(
-      {source_batch.images, source_batch.labels, target_batch.images, target_batch.indexes},
-      material_.context);
+// Nothing where there is no loader.
+TensorBatch StepTrainer::next(data::BatchLoader* loader) const {
+  if (loader == nullptr) return {};
+  return to_tensors(std::move(*loader->next()), material_.preprocessing, material_.device);
+}
+
+void StepTrainer::train_iteration(const methods::AdaptationBatch& batch) {
+  const auto& context = material_.context;
+  // Dropout draws from LibTorch's own generators: like all else, a function of the place.
+  at::manual_seed(RandomStream(context.seed, "iteration", static_cast<uint64_t>(context.step),
+                               static_cast<uint64_t>(context.epoch),
+                               static_cast<uint64_t>(context.iteration))());
+  const auto terms = material_.method->compute_losses(batch, context);
   torch::Tensor total;
   for (const auto& term : terms) {
     auto& mean = sums_[std::string(term.name)];
@@ -191,7 +258,7 @@ void StepTrainer::train_iteration(data::PixelBatch source, data::PixelBatch targ
   if (!total.defined()) return;
   optimizer_.zero_grad();
   total.backward();
-  optimizer_.step();
+  optimizer_.step(lr_scale(material_.recipe, context.clock));
 }
 
 void StepTrainer::report_epoch(EventLog& events, double images_per_s) {

@@ -7,11 +7,12 @@
 
 #include <torch/types.h>
 
-#include "proca/data/batch_loader.h"
 #include "proca/data/preprocessing.h"
 #include "proca/engine/event_log.h"
+#include "proca/engine/image_tensors.h"
 #include "proca/engine/sgd.h"
 #include "proca/methods/method.h"
+#include "training_stream.h"
 
 namespace proca::engine {
 
@@ -25,10 +26,11 @@ struct StepPosition {
 struct StepMaterial {
   models::ClassifierNetwork network{nullptr};  ///< on the device
   methods::Method* method = nullptr;
-  const data::ImageStore* source = nullptr;
-  const data::ImageStore* target = nullptr;
+  TrainingImages source = {};  ///< without a store where the step needs none
+  TrainingImages target = {};
   data::Preprocessing preprocessing = {};
   methods::TrainingRecipe recipe = {};
+  double budget = 1;                  ///< share of the recipe's iterations to do
   methods::StepContext context = {};  ///< with step, seed and the functions set
   torch::Device device = torch::kCPU;
   int64_t threads = 1;
@@ -43,6 +45,7 @@ class StepTrainer {
   /// the method's memory.
   std::map<std::string, torch::Tensor> state() const;
   StepPosition position() const { return position_; }
+  bool is_done() const { return position_.epoch == material_.context.num_epochs; }
   /// Whether there is anything that `state` could save: an iteration has been done.
   bool has_begun() const { return position_.epoch > 0 || position_.iteration > 0; }
   void load(const std::map<std::string, torch::Tensor>& state, StepPosition position);
@@ -61,12 +64,19 @@ class StepTrainer {
     int64_t count = 0;
   };
 
+  bool counts_iterations(int64_t epoch) const;
+  EpochStretch stretch_of(int64_t epoch) const;
   void train_epoch(EventLog& events, const std::function<void()>& checkpoint);
-  void train_iteration(data::PixelBatch source, data::PixelBatch target);
+  void train_iteration(const methods::AdaptationBatch& batch);
+  TensorBatch next(data::BatchLoader* loader) const;
   void report_epoch(EventLog& events, double images_per_s);
   void update_progress();
 
   StepMaterial material_;
+  TrainingStream source_, target_;
+  int64_t extra_epochs_;      // in front of the recipe's
+  int64_t total_iterations_;  // where iterations are counted, else 0
+  int64_t epoch_begin_ = 0;   // the iteration of the step that the epoch began with
   Sgd optimizer_;
   StepPosition position_;
   std::map<std::string, RunningMean> sums_;

@@ -16,6 +16,7 @@ StepViews::StepViews(std::filesystem::path folder, ModelDescription model,
       network_(std::move(network)),
       inference_(inference) {
   inference_.title = "target images";
+  model_.neck.clear();  // What is built from it is the source model.
 }
 
 void StepViews::set_target(const data::ImageStore& target) {
@@ -24,16 +25,7 @@ void StepViews::set_target(const data::ImageStore& target) {
 }
 
 const SourceImages& StepViews::source(const data::LoadOptions& load) {
-  if (source_) return *source_;
-  const StateDirectory state(folder_);
-  source_.emplace(state, load, inference_);
-  if (state.has(kCentresFile)) {
-    const auto saved = state.read_tensors(kCentresFile);
-    const auto description = saved.metadata.find("source");
-    if (description != saved.metadata.end() && description->second == source_->description()) {
-      source_centres_ = saved.tensors.at("centres").to(inference_.device);
-    }
-  }
+  if (!source_) source_.emplace(StateDirectory(folder_), load, inference_);
   return *source_;
 }
 
@@ -56,29 +48,46 @@ methods::Predictions StepViews::predict_target(methods::ModelChoice choice) {
   return *target_view_;
 }
 
+// Those of the source model are kept in the state, for as long as the images are the same.
 torch::Tensor StepViews::centres(methods::ModelChoice choice, StateWriter& writer) {
   if (choice == methods::ModelChoice::kCurrent) return source_->centres(network_);
-  if (!source_centres_.defined()) {
-    source_centres_ = source_->centres(source_model());
-    writer.put_tensors(kCentresFile, {{"centres", source_centres_}},
-                       {{"source", source_->description()}});
+  if (source_centres_.defined()) return source_centres_;
+  const StateDirectory state(folder_);
+  if (state.has(kCentresFile)) {
+    const auto saved = state.read_tensors(kCentresFile);
+    const auto description = saved.metadata.find("source");
+    if (description != saved.metadata.end() && description->second == source_->description()) {
+      source_centres_ = saved.tensors.at("centres").to(inference_.device);
+      return source_centres_;
+    }
   }
+  source_centres_ = source_->centres(source_model());
+  writer.put_tensors(kCentresFile, {{"centres", source_centres_}},
+                     {{"source", source_->description()}});
   return source_centres_;
 }
 
 methods::StepContext StepViews::context(StateWriter& writer) {
   methods::StepContext context;
   context.predict_target = [this](methods::ModelChoice choice) { return predict_target(choice); };
-  context.source_centres = [this, &writer](methods::ModelChoice choice) {
-    return centres(choice, writer);
-  };
-  context.source_prior = source_->prior();
   context.target_pixels = [this](const std::vector<int64_t>& ids) {
     return pixels_of(*target_, ids, model_.preprocessing);
   };
   context.target_name = [this](int64_t id) { return target_->sample(id).path; };
   context.to_input = [this](const torch::Tensor& pixels) {
     return to_network_input(pixels, model_.preprocessing, inference_.device);
+  };
+  context.visit_target = [this](const methods::StepContext::Visitor& visitor) {
+    visit_images(*target_, model_.preprocessing, inference_,
+                 [&](const torch::Tensor& images, const torch::Tensor&) { visitor(images, {}); });
+  };
+  if (!source_) return context;
+  context.source_prior = source_->prior();
+  context.source_centres = [this, &writer](methods::ModelChoice choice) {
+    return centres(choice, writer);
+  };
+  context.visit_source = [this](const methods::StepContext::Visitor& visitor) {
+    source_->visit(visitor);
   };
   return context;
 }

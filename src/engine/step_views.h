@@ -27,8 +27,9 @@ class StepViews {
   /// Opens the source images of the state, once.
   const SourceImages& source(const data::LoadOptions& load);
 
-  /// With the functions set; they work as long as this object does. `writer` takes
-  /// the centres of the source model when they had to be computed.
+  /// With the functions set; they work as long as this object does. Those about the
+  /// source are there once it has been opened. `writer` takes the centres of the
+  /// source model when they had to be computed.
   methods::StepContext context(StateWriter& writer);
 
  private:

@@ -43,6 +43,7 @@ std::map<std::string, std::string> export_metadata(const ClassifierNetwork& netw
     metadata["architecture"] = resnet->layout().name;
     metadata["stride_in"] = resnet->layout().stride_in == StrideIn::k1x1 ? "1x1" : "3x3";
   }
+  if (const auto neck = network->neck_layout(); !neck.empty()) metadata["neck"] = neck;
   for (const auto& [key, value] : info.extra) {
     TORCH_CHECK(metadata.emplace(key, value).second, "metadata key ", key, " is taken");
   }
@@ -63,6 +64,7 @@ ExportInfo export_info_of(const std::map<std::string, std::string>& metadata,
     }
   };
   read("class_names", info.class_names);
+  if (const auto neck = metadata.find("neck"); neck != metadata.end()) info.neck = neck->second;
   read("image_size", info.image_size);
   read("mean", info.mean);
   read("std", info.std);

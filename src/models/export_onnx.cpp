@@ -90,6 +90,9 @@ void add_layer(onnx::GraphProto& graph, const Layer& layer,
     case LayerKind::kRelu:
       add_node(graph, "Relu", layer.name, inputs);
       return;
+    case LayerKind::kElu:
+      add_node(graph, "Elu", layer.name, inputs);
+      return;
     case LayerKind::kMaxPool:
       set_window(add_node(graph, "MaxPool", layer.name, inputs), layer);
       return;

@@ -28,13 +28,13 @@ def probabilities(self, images: Tensor) -> Tensor:
     return torch.softmax(self.forward(images), 1)
 )";
 
-// A script may give maps instead of vectors, as `ScriptBackbone` allows.
+// A script may give maps instead of vectors, as `ScriptBackbone` allows. What follows
+// is the neck and the end of the function.
 constexpr const char* kScriptFeatures = R"(
 def features(self, images: Tensor) -> Tensor:
     output = self.backbone.forward(images)
     if output.dim() == 4:
         output = torch.mean(output, [2, 3])
-    return output
 )";
 
 // Every module gets a class name of its own, from its place in the tree:
@@ -102,6 +102,8 @@ std::string expression_of(const Layer& layer) {
           input, self, layer.epsilon);
     case LayerKind::kRelu:
       return fmt::format("torch.relu_({})", input);
+    case LayerKind::kElu:
+      return fmt::format("torch.elu({})", input);
     case LayerKind::kMaxPool:
       return fmt::format("torch.max_pool2d({0}, [{1}, {1}], [{2}, {2}], [{3}, {3}])", input,
                          layer.kernel, layer.stride, layer.padding);
@@ -115,8 +117,8 @@ std::string expression_of(const Layer& layer) {
   TORCH_CHECK(false, "layer ", layer.name, " has no TorchScript");
 }
 
-std::string source_of_features(const LayerGraph& graph) {
-  std::string source = "def features(self, images: Tensor) -> Tensor:\n";
+// The layers of `graph` up to the features, behind the function's first lines.
+std::string source_of_features(std::string source, const LayerGraph& graph) {
   for (const auto& layer : graph.layers) {
     source += fmt::format("    {} = {}\n", variable(layer.name), expression_of(layer));
     if (layer.name == graph.features) break;
@@ -132,10 +134,16 @@ torch::jit::Module build(const ClassifierNetwork& network) {
     root.register_module("backbone", copy);
     plant(root, "fc.weight", network->head()->weight);
     plant(root, "fc.bias", network->head()->bias);
-    root.define(kScriptFeatures);
+    for (const auto& [name, live] : network->state()) {
+      if (name.starts_with("neck.")) plant(root, name, live);
+    }
+    LayerGraph neck{.layers = {}, .features = "output", .logits = {}};
+    append_neck(neck, network->neck());
+    root.define(source_of_features(kScriptFeatures, neck));
   } else {
     for (const auto& [name, live] : network->state()) plant(root, name, live);
-    root.define(source_of_features(describe(network)));
+    root.define(
+        source_of_features("def features(self, images: Tensor) -> Tensor:\n", describe(network)));
   }
   root.define(kCommonMethods);
   root.eval();

@@ -30,7 +30,7 @@ BoundGraph fold_batch_norms(const LayerGraph& graph,
   const auto readers = count_readers(graph);
   BoundGraph folded{.graph = {.layers = {}, .features = graph.features, .logits = graph.logits},
                     .tensors = {}};
-  std::unordered_map<std::string, std::string> renamed;  // batch-norm -> its convolution
+  std::unordered_map<std::string, std::string> renamed;  // batch-norm -> what it was folded into
   std::unordered_map<std::string, LayerKind> kinds;
   for (Layer layer : graph.layers) {
     kinds[layer.name] = layer.kind;
@@ -45,21 +45,26 @@ BoundGraph fold_batch_norms(const LayerGraph& graph,
       folded.graph.layers.push_back(std::move(layer));
       continue;
     }
-    const auto& convolution = layer.inputs.front();
-    TORCH_CHECK(kinds[convolution] == LayerKind::kConvolution && readers.at(convolution) == 1,
-                "batch-norm ", layer.name, " does not follow a convolution of its own");
+    const auto& before = layer.inputs.front();  // a convolution or a linear layer
+    const auto kind = kinds[before];
+    TORCH_CHECK(
+        (kind == LayerKind::kConvolution || kind == LayerKind::kLinear) && readers.at(before) == 1,
+        "batch-norm ", layer.name, " does not follow a layer of its own to be folded into");
     // In double precision: the division is done once and used for every pixel.
     const auto part = [&](const char* name) {
       return tensors.at(layer.name + name).detach().to(torch::kFloat64);
     };
     const auto scale = part(".weight") / (part(".running_var") + layer.epsilon).sqrt();
-    auto& weight = folded.tensors.at(convolution + ".weight");
-    auto& bias = folded.tensors[convolution + ".bias"];
+    auto& weight = folded.tensors.at(before + ".weight");
+    auto& bias = folded.tensors[before + ".bias"];
     auto shift = part(".bias") - scale * part(".running_mean");
     if (bias.defined()) shift += scale * bias;
     bias = shift.to(weight.scalar_type());
-    weight = (weight * scale.view({-1, 1, 1, 1})).to(weight.scalar_type());
-    renamed[layer.name] = convolution;
+    std::vector<int64_t> by_output(static_cast<size_t>(weight.dim()), 1);
+    by_output.front() = -1;
+    weight = (weight * scale.view(by_output)).to(weight.scalar_type());
+    renamed[layer.name] = before;
+    if (folded.graph.features == layer.name) folded.graph.features = before;
   }
   return folded;
 }
@@ -101,6 +106,8 @@ torch::Tensor InferenceNetwork::apply(const Step& step, std::vector<torch::Tenso
       return torch::conv2d(input, step.weight, step.bias, layer.stride, layer.padding);
     case LayerKind::kRelu:
       return step.in_place ? input.relu_() : input.relu();
+    case LayerKind::kElu:
+      return torch::elu(input);
     case LayerKind::kMaxPool:
       return torch::max_pool2d(input, layer.kernel, layer.stride, layer.padding);
     case LayerKind::kAdd: {

@@ -9,29 +9,14 @@
 #include "proca/core/file.h"
 #include "proca/data/subset.h"
 #include "proca/engine/source_trainer.h"
-#include "support/memory_images.h"
 #include "support/message_of.h"
-#include "support/shapes_data.h"
+#include "support/target_bars.h"
 #include "support/temporary_folder.h"
 
 namespace proca::engine {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Bars in other colours: the target domain.
-std::shared_ptr<data::ImageSource> target_images(const std::vector<int64_t>& labels,
-                                                 int64_t per_class, int64_t first = 100) {
-  std::vector<data::Image> images;
-  for (const int64_t label : labels) {
-    for (int64_t i = 0; i < per_class; ++i) {
-      auto image = test::bar_image(label, first + i);
-      for (auto& value : image.pixels) value = static_cast<uint8_t>(230 - value / 2);
-      images.push_back(std::move(image));
-    }
-  }
-  return std::make_shared<test::MemoryImages>(std::move(images));
-}
 
 class AdapterTest : public ::testing::Test {
  protected:
@@ -93,7 +78,7 @@ test::TemporaryFolder* AdapterTest::shared_ = nullptr;
 TEST_F(AdapterTest, AStepLeavesModelMemoryAndRecords) {
   const auto state = fresh_state();
   Adapter adapter(options(), state);
-  const auto outcome = adapter.adapt(target_images({0, 1}, 12));
+  const auto outcome = adapter.adapt(test::target_bars({0, 1}, 12));
   EXPECT_EQ(outcome.step, 1);
   EXPECT_EQ(outcome.num_images, 24);
   EXPECT_FALSE(outcome.detected.empty());
@@ -121,13 +106,13 @@ TEST_F(AdapterTest, AStepLeavesModelMemoryAndRecords) {
 // The number of images of step 1 that are read after step 1 is counted: none.
 TEST_F(AdapterTest, ImagesOfEarlierStepsAreNotTouched) {
   const auto state = fresh_state();
-  const auto first = target_images({0, 1}, 12);
+  const auto first = test::target_bars({0, 1}, 12);
   Adapter adapter(options(), state);
   adapter.adapt(first);
   const auto& counting = dynamic_cast<const test::MemoryImages&>(*first);
   const int64_t reads = counting.num_reads();
   EXPECT_GT(reads, 0);
-  adapter.adapt(target_images({2}, 12, 200));
+  adapter.adapt(test::target_bars({2}, 12, 200));
   EXPECT_EQ(counting.num_reads(), reads);
   EXPECT_EQ(adapter.manifest().step, 2);
 }
@@ -136,41 +121,20 @@ TEST_F(AdapterTest, AnotherProcessGoesOnFromTheStateAlone) {
   const auto one = fresh_state(), two = fresh_state();
   {
     Adapter adapter(options(), one);
-    adapter.adapt(target_images({0, 1}, 12));
-    adapter.adapt(target_images({2}, 12, 200));
+    adapter.adapt(test::target_bars({0, 1}, 12));
+    adapter.adapt(test::target_bars({2}, 12, 200));
   }
-  Adapter(options(), two).adapt(target_images({0, 1}, 12));
-  Adapter(options(), two).adapt(target_images({2}, 12, 200));
+  Adapter(options(), two).adapt(test::target_bars({0, 1}, 12));
+  Adapter(options(), two).adapt(test::target_bars({2}, 12, 200));
   expect_equal_states(one, two);
 }
-
-// A data source that fails after so many reads stands for a process that dies there: what is
-// in memory is lost, what is on disk stays.
-class DyingImages final : public data::ImageSource {
- public:
-  DyingImages(std::shared_ptr<data::ImageSource> images, int64_t reads)
-      : images_(std::move(images)), reads_left_(reads) {
-    listing_ = images_->listing();
-  }
-  data::Image read(int64_t index) const override {
-    if (reads_left_-- <= 0) throw Error("died");
-    return images_->read(index);
-  }
-  std::vector<uint8_t> read_encoded(int64_t index) const override {
-    return images_->read_encoded(index);
-  }
-
- private:
-  std::shared_ptr<data::ImageSource> images_;
-  mutable std::atomic<int64_t> reads_left_;
-};
 
 TEST_F(AdapterTest, AStepThatWasCutOffAnywhereEndsTheSame) {
   auto careful = options();
   careful.checkpoint_every = 0;  // after every iteration
   careful.load.cache_ram = 0;    // every batch reads the images anew
   const auto reference = fresh_state();
-  Adapter(careful, reference).adapt(target_images({0, 1}, 12));
+  Adapter(careful, reference).adapt(test::target_bars({0, 1}, 12));
   const auto state = fresh_state();
   int64_t deaths = 0;
   // 24 images are read once for the digest, once for the source model's view, and once per
@@ -178,7 +142,7 @@ TEST_F(AdapterTest, AStepThatWasCutOffAnywhereEndsTheSame) {
   for (int64_t reads = 30; deaths < 100; reads += 7) {
     try {
       Adapter adapter(careful, state);
-      adapter.adapt(std::make_shared<DyingImages>(target_images({0, 1}, 12), reads));
+      adapter.adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), reads));
       break;
     } catch (const Error& error) {
       ASSERT_STREQ(error.what(), "died");
@@ -196,13 +160,13 @@ TEST_F(AdapterTest, WhileAStepIsUnderWayTheModelBeforeItStays) {
   careful.load.cache_ram = 0;
   const auto state = fresh_state();
   const auto before = model_of(state);
-  EXPECT_THROW(
-      Adapter(careful, state).adapt(std::make_shared<DyingImages>(target_images({0, 1}, 12), 80)),
-      Error);
+  EXPECT_THROW(Adapter(careful, state)
+                   .adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), 80)),
+               Error);
   ASSERT_TRUE(StateDirectory(state).manifest().adapting.has_value());
   EXPECT_TRUE(torch::equal(model_of(state).at("conv1.weight"), before.at("conv1.weight")));
 
-  const auto other = target_images({2}, 12, 200);
+  const auto other = test::target_bars({2}, 12, 200);
   const auto message = test::message_of([&] { Adapter(careful, state).adapt(other); });
   EXPECT_NE(message.find("step 1 is under way"), std::string::npos) << message;
   EXPECT_NE(message.find("--discard-unfinished"), std::string::npos) << message;
@@ -212,24 +176,25 @@ TEST_F(AdapterTest, WhileAStepIsUnderWayTheModelBeforeItStays) {
 
 TEST_F(AdapterTest, TheSameImagesTwiceAreOneStep) {
   const auto state = fresh_state();
-  Adapter(options(), state).adapt(target_images({0, 1}, 12));
+  Adapter(options(), state).adapt(test::target_bars({0, 1}, 12));
   const auto model = model_of(state);
-  const auto outcome = Adapter(options(), state).adapt(target_images({0, 1}, 12));
+  const auto outcome = Adapter(options(), state).adapt(test::target_bars({0, 1}, 12));
   EXPECT_TRUE(outcome.already_done);
   EXPECT_TRUE(torch::equal(model_of(state).at("conv1.weight"), model.at("conv1.weight")));
   EXPECT_EQ(
-      Adapter(options(), state).adapt(target_images({0, 1}, 12), SameImages::kAdaptAgain).step, 2);
+      Adapter(options(), state).adapt(test::target_bars({0, 1}, 12), SameImages::kAdaptAgain).step,
+      2);
 }
 
 TEST_F(AdapterTest, ImagesOfTheSameNamesButOtherContentAreAnotherStep) {
   const auto state = fresh_state();
-  Adapter(options(), state).adapt(target_images({0, 1}, 12));
-  EXPECT_EQ(Adapter(options(), state).adapt(target_images({0, 1}, 12, 300)).step, 2);
+  Adapter(options(), state).adapt(test::target_bars({0, 1}, 12));
+  EXPECT_EQ(Adapter(options(), state).adapt(test::target_bars({0, 1}, 12, 300)).step, 2);
 }
 
 TEST_F(AdapterTest, AnotherMethodIsRefused) {
   const auto state = fresh_state();
-  Adapter(options(), state).adapt(target_images({0, 1}, 12));
+  Adapter(options(), state).adapt(test::target_bars({0, 1}, 12));
   AdaptOptions other;
   other.method.set_name("source-only");
   EXPECT_NE(test::message_of([&] { Adapter(other, state); }).find("adapted with proca"),
@@ -245,8 +210,8 @@ TEST_F(AdapterTest, SourceImagesThatAreGoneAreNamed) {
   training.epochs = 1;
   train_source(training, folder_ / "state");
   fs::remove_all(folder_ / "lost");
-  const auto message =
-      test::message_of([&] { Adapter(options(), folder_ / "state").adapt(target_images({0}, 4)); });
+  const auto message = test::message_of(
+      [&] { Adapter(options(), folder_ / "state").adapt(test::target_bars({0}, 4)); });
   EXPECT_NE(message.find("lost"), std::string::npos) << message;
   EXPECT_NE(message.find("source images"), std::string::npos) << message;
   EXPECT_EQ(StateDirectory(folder_ / "state").manifest().step, 0);
@@ -258,8 +223,8 @@ TEST_F(AdapterTest, SourceOnlyTakesStepsWithoutTouchingTheModel) {
   AdaptOptions floor;
   floor.method.set_name("source-only");
   Adapter adapter(floor, state);
-  adapter.adapt(target_images({0}, 4));
-  EXPECT_EQ(adapter.adapt(target_images({1}, 4)).step, 2);
+  adapter.adapt(test::target_bars({0}, 4));
+  EXPECT_EQ(adapter.adapt(test::target_bars({1}, 4)).step, 2);
   for (const auto& [name, tensor] : model_of(state)) {
     EXPECT_TRUE(torch::equal(tensor, before.at(name))) << name;
   }
@@ -268,7 +233,7 @@ TEST_F(AdapterTest, SourceOnlyTakesStepsWithoutTouchingTheModel) {
 TEST_F(AdapterTest, DegenerateStepsComplete) {
   const auto state = fresh_state();
   Adapter adapter(options(), state);
-  EXPECT_EQ(adapter.adapt(target_images({0}, 1)).num_images, 1);
+  EXPECT_EQ(adapter.adapt(test::target_bars({0}, 1)).num_images, 1);
   std::vector<data::Image> same(5, test::bar_image(1, 7));
   EXPECT_EQ(adapter.adapt(std::make_shared<test::MemoryImages>(same)).step, 2);
 }
@@ -280,7 +245,7 @@ TEST_F(AdapterTest, ALossThatIsNoNumberStopsTheStepAndKeepsTheModel) {
   const auto state = fresh_state();
   const auto before = model_of(state);
   const auto message = test::message_of<Error>([&] {
-    Adapter(wild, state).adapt(target_images({0, 1}, 12));
+    Adapter(wild, state).adapt(test::target_bars({0, 1}, 12));
   });
   EXPECT_NE(message.find("is no longer a number"), std::string::npos) << message;
   EXPECT_TRUE(torch::equal(model_of(state).at("fc.weight"), before.at("fc.weight")));

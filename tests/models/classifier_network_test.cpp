@@ -69,6 +69,44 @@ TEST(ClassifierNetworkTest, PartsTogetherAreTheWhole) {
   EXPECT_EQ(network->num_classes(), 5);
 }
 
+TEST(ClassifierNetworkTest, ANeckStandsBetweenBackboneAndAFreshHead) {
+  ClassifierNetwork network(std::make_shared<MeanColour>(), 2, 0);
+  const auto old_head = network->head()->weight.clone();
+  network->insert_neck("linear 2, relu", 0);
+  EXPECT_EQ(network->neck_layout(), "linear 2, relu");
+  EXPECT_EQ(network->feature_size(), 2);
+  EXPECT_EQ(network->head()->weight.size(1), 2);
+  EXPECT_EQ(network->neck_parameters().size(), 2u);
+  torch::NoGradGuard no_grad;
+  network->state().at("neck.0.weight").copy_(torch::tensor({{1.0, 0.0, 0.0}, {0.0, -1.0, 0.0}}));
+  network->state().at("neck.0.bias").zero_();
+  network->head()->weight.copy_(torch::tensor({{2.0, 1.0}, {0.0, 1.0}}));
+  network->head()->bias.copy_(torch::tensor({0.5, 0.25}));
+  const auto images = torch::tensor({3.0, 10.0, 100.0}).view({1, 3, 1, 1}).expand({1, 3, 4, 4});
+  const auto output = network->forward(images);
+  // relu(3, -10) = (3, 0); 2 * 3 + 0.5 and 0.25.
+  EXPECT_TRUE(output.features.equal(torch::tensor({{3.0, 0.0}}).to(torch::kFloat32)));
+  EXPECT_TRUE(output.logits.equal(torch::tensor({{6.5, 0.25}}).to(torch::kFloat32)));
+}
+
+TEST(ClassifierNetworkTest, ANecksStartDependsOnItsSeedAlone) {
+  const auto weight_of = [](uint64_t seed) {
+    ClassifierNetwork network(std::make_shared<MeanColour>(), 2, 0);
+    network->insert_neck("linear 4, batch-norm, elu, linear 3", seed);
+    return network->state().at("neck.3.weight").clone();
+  };
+  EXPECT_TRUE(weight_of(1).equal(weight_of(1)));
+  EXPECT_FALSE(weight_of(1).equal(weight_of(2)));
+}
+
+TEST(ClassifierNetworkTest, ANeckThatCannotBeReadIsRefused) {
+  for (const char* layout : {"", "linear", "linear 0", "linear 2x", "linear 99999999999999999999",
+                             "conv 3", "linear 4,,relu", "linear 4, Relu"}) {
+    ClassifierNetwork network(std::make_shared<MeanColour>(), 2, 0);
+    EXPECT_THROW(network->insert_neck(layout, 0), InputError) << layout;
+  }
+}
+
 TEST(ClassifierNetworkTest, ABackboneWithALayerNamedLikeTheHeadIsRefused) {
   auto backbone = std::make_shared<MeanColour>();
   backbone->register_module("fc", torch::nn::Linear(1, 1));

@@ -96,6 +96,29 @@ TEST(ExportTorchscriptTest, GivesTheSameProbabilitiesAndCarriesItsMetadata) {
   }
 }
 
+TEST(ExportTorchscriptTest, KeepsTheNeckWhateverTheBackbone) {
+  torch::NoGradGuard no_grad;
+  const test::TemporaryFolder folder;
+  write_script(folder / "backbone.pt");
+  const auto script = "script:" + (folder / "backbone.pt").string();
+  for (const auto& backbone : {std::string("resnet-small"), script}) {
+    SCOPED_TRACE(backbone);
+    ClassifierNetwork network(make_backbone({.name = backbone}), 3, 0);
+    network->insert_neck("linear 6, batch-norm, relu, linear 5, elu", 1);
+    network->eval();
+    export_torchscript(folder / "model.pt", network, sample_info());
+    torch::jit::ExtraFilesMap files = {{"proca.json", ""}};
+    auto module = torch::jit::load((folder / "model.pt").string(), torch::kCPU, files);
+    const auto images = test::formula_images(2, 32);
+    const auto expected = network->forward(images);
+    EXPECT_LT(test::largest_difference(module.forward({images}).toTensor(), expected.logits), 1e-5);
+    EXPECT_LT(test::largest_difference(module.get_method("features")({images}).toTensor(),
+                                       expected.features),
+              1e-5);
+    EXPECT_EQ(nlohmann::json::parse(files.at("proca.json"))["neck"], network->neck_layout());
+  }
+}
+
 TEST(ExportTorchscriptTest, KeepsTorchvisionsNames) {
   const test::TemporaryFolder folder;
   const auto network = test::formula_network("resnet-small", 3);

@@ -48,6 +48,26 @@ TEST(InferenceNetworkTest, EqualsEvaluationMode) {
   }
 }
 
+TEST(InferenceNetworkTest, EqualsEvaluationModeWithANeck) {
+  torch::NoGradGuard no_grad;
+  for (const char* layout : {"linear 5", "linear 6, batch-norm, relu", "linear 6, batch-norm",
+                             "linear 6, batch-norm, linear 4, elu, linear 5"}) {
+    SCOPED_TRACE(layout);
+    auto network = test::formula_network("resnet-small", 7);
+    network->insert_neck(layout, 3);
+    for (const auto& [name, tensor] : network->state()) {
+      if (name.ends_with("running_mean") && name.starts_with("neck")) tensor.fill_(0.5);
+      if (name.ends_with("running_var") && name.starts_with("neck")) tensor.fill_(2.0);
+    }
+    network->eval();
+    const auto images = test::formula_images(3, 32);
+    const auto expected = network->forward(images);
+    const auto actual = make_predictor(network)(images);
+    EXPECT_LT(test::largest_difference(actual.features, expected.features), 1e-4);
+    EXPECT_LT(test::largest_difference(actual.logits, expected.logits), 1e-4);
+  }
+}
+
 TEST(InferenceNetworkTest, LeavesTheImagesAndTheNetworkAlone) {
   auto network = test::formula_network("resnet-small", 7);
   network->train();

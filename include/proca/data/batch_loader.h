@@ -60,6 +60,10 @@ class BatchLoader {
   /// The store must outlive the loader. Less than one thread counts as one.
   BatchLoader(const ImageStore& store, Batches batches, const Augmentation& augmentation,
               uint64_t seed, int64_t epoch, int64_t threads);
+  /// The same with an epoch for every batch, where random choices about an image
+  /// should differ between batches.
+  BatchLoader(const ImageStore& store, Batches batches, const Augmentation& augmentation,
+              uint64_t seed, std::vector<int64_t> epochs, int64_t threads);
   /// Stops the threads; batches not asked for are dropped.
   ~BatchLoader();
 
@@ -79,8 +83,8 @@ class BatchLoader {
   Batches batches_;
   Augmentation augmentation_;
   uint64_t seed_;
-  int64_t epoch_;
-  size_t depth_;  // how many batches may be ready or in work
+  std::vector<int64_t> epochs_;  // by batch
+  size_t depth_;                 // how many batches may be ready or in work
 
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -20,14 +20,25 @@ struct AdaptOptions {
   methods::MethodOptions method;
   /// Option -> value of the method, where the user chose none: a preset's.
   std::map<std::string, std::vector<std::string>> method_defaults;
-  std::optional<int64_t> epochs;  ///< per step
+  std::optional<int64_t> epochs;      ///< per step
+  std::optional<int64_t> iterations;  ///< per step, before `budget`
+  /// How much of the iterations to do, for methods that count them. What goes by their
+  /// count (rates, ramps, refreshes) is squeezed or stretched with it.
+  double budget = 1;
   std::optional<int64_t> batch_size;
   std::optional<double> lr;
+  std::optional<double> added_lr_factor;
   std::optional<double> momentum;
   std::optional<double> weight_decay;
+  std::optional<data::Crop> crop;
+  std::optional<double> flip;
+  std::optional<methods::TrainingRecipe::Start> start;
   /// Weight file that the first step starts from instead of the source model; its
   /// classifier is taken if it fits, else fresh.
   std::string start_weights;
+  /// How the method trains, with the fields that are set put in.
+  methods::TrainingRecipe resolve(methods::TrainingRecipe recipe) const;
+
   int64_t seed = 0;
   int64_t checkpoint_every = 60;  ///< seconds between checkpoints within a step
   data::LoadOptions load;
@@ -92,6 +103,12 @@ class Adapter {
   StepOutcome adapt(std::shared_ptr<const data::ImageSource> target,
                     SameImages same_images = SameImages::kSkip,
                     Unfinished unfinished = Unfinished::kRefuse);
+
+  /// The size that training images are kept at, if it is not that of evaluation.
+  std::optional<data::ResizeOptions> training_resize() const;
+  /// The next step's images at `training_resize()`, in the order of those that `adapt`
+  /// will get: for callers who have them decoded already. Used once.
+  void set_training_images(std::shared_ptr<const data::ImageSource> images);
 
   const Manifest& manifest() const;
   /// The current model, on the device.

@@ -36,6 +36,11 @@ void predict(const models::ClassifierNetwork& network, const data::ImageStore& s
              const data::Preprocessing& preprocessing, const InferenceOptions& options,
              const std::function<void(const BatchPrediction&)>& receive);
 
+/// All images of the store in order, batch by batch, as the network sees them in
+/// evaluation, on the options' device. Without gradients.
+void visit_images(const data::ImageStore& store, const data::Preprocessing& preprocessing,
+                  const InferenceOptions& options, const methods::StepContext::Visitor& visitor);
+
 /// What the network says about all images of the store, in order, in memory.
 methods::Predictions predict_all(const models::ClassifierNetwork& network,
                                  const data::ImageStore& store,

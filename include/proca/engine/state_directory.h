@@ -20,6 +20,8 @@ namespace proca::engine {
 struct ModelDescription {
   std::string backbone = "resnet50";  ///< a name `models::make_backbone` knows
   models::StrideIn stride_in = models::StrideIn::k3x3;
+  std::string
+      neck;  ///< of the current model, as `models::Neck` words it; the source model has none
   std::vector<std::string> class_names;
   data::Preprocessing preprocessing;
 };

@@ -17,6 +17,7 @@ struct ExportInfo {
   int64_t image_size = 224;                            ///< images are resized to this square
   std::array<double, 3> mean = {0.485, 0.456, 0.406};  ///< red, green, blue, of values in [0, 1]
   std::array<double, 3> std = {0.229, 0.224, 0.225};
+  std::string neck = {};  ///< as `export_info_of` found it; the network's own is what is written
   /// Further entries for the metadata, as they are. Must not repeat a key of `export_metadata`.
   std::map<std::string, std::string> extra = {};
 
@@ -32,6 +33,7 @@ struct ExportInfo {
 /// | format       | `pt`, for Python's safetensors readers                            |
 /// | architecture | `resnet50`, or `script`                                           |
 /// | stride_in    | `3x3` or `1x1`; absent for a script                               |
+/// | neck         | layers before the classifier, as `Neck` words them; absent if none  |
 /// | class_names  | JSON array of strings                                             |
 /// | image_size   | `224`                                                             |
 /// | mean, std    | JSON array of three numbers                                       |

@@ -19,7 +19,8 @@ struct BoundGraph {
   std::map<std::string, torch::Tensor> tensors;
 };
 
-/// Takes every batch-norm out of a graph by scaling the convolution before it.
+/// Takes every batch-norm out of a graph by scaling the convolution (or linear layer)
+/// before it.
 /// In evaluation mode a batch-norm is one multiplication and one addition per
 /// channel, so with s = weight / sqrt(running_var + epsilon)
 ///
@@ -28,7 +29,7 @@ struct BoundGraph {
 /// The result equals evaluation mode up to rounding. Its tensors are copies:
 /// training the network afterwards does not change them.
 ///
-/// Every batch-norm must directly follow a convolution that nobody else reads.
+/// Every batch-norm must directly follow such a layer that nobody else reads.
 BoundGraph fold_batch_norms(const LayerGraph& graph,
                             const std::map<std::string, torch::Tensor>& tensors);
 

@@ -13,6 +13,7 @@ enum class LayerKind {
   kConvolution,  ///< square kernel, zero padding; `<name>.weight`, and `<name>.bias` if it has one
   kBatchNorm,    ///< `<name>.weight`, `.bias`, `.running_mean`, `.running_var`
   kRelu,         ///<
+  kElu,          ///< x, or exp(x) - 1 where x is negative
   kMaxPool,      ///< square window, padded with minus infinity
   kAdd,          ///< sum of two inputs
   kGlobalAveragePool,  ///< [N, C, H, W] -> [N, C]
@@ -54,6 +55,10 @@ struct LayerGraph {
 /// Throws `InputError` for a script backbone, whose operations are its own
 /// affair: such a network cannot be exported to ONNX.
 LayerGraph describe(const ClassifierNetwork& network);
+
+/// Appends the layers of a neck, `neck.0`, `neck.1`, ..., behind `graph.features`, which
+/// is the last of them afterwards. Nothing for an empty one.
+void append_neck(LayerGraph& graph, const Neck& neck);
 
 /// Whether `describe` knows this network, that is, whether its backbone is not
 /// a script.

@@ -29,9 +29,12 @@ std::vector<std::vector<float>> rows_of(const torch::Tensor& matrix) {
 }
 
 nlohmann::json write_sample(const fs::path& folder, const std::string& name,
-                            const std::string& backbone, StrideIn stride_in, int64_t size) {
+                            const std::string& backbone, StrideIn stride_in, int64_t size,
+                            const std::string& neck = "") {
   torch::NoGradGuard no_grad;
   auto network = proca::test::formula_network(backbone, kNumClasses, stride_in);
+  if (!neck.empty()) network->insert_neck(neck, 0);
+  network->eval();
   const auto images = proca::test::formula_images(kCount, size).contiguous();
   const auto logits = network->forward(images).logits;
   proca::models::export_onnx(
@@ -57,6 +60,8 @@ int main(int argc, char** argv) {
   const fs::path folder = argv[1];
   const nlohmann::json samples = {
       write_sample(folder, "small", "resnet-small", StrideIn::k3x3, 32),
+      write_sample(folder, "neck", "resnet-small", StrideIn::k3x3, 32,
+                   "linear 8, batch-norm, relu, linear 6, elu"),
       write_sample(folder, "resnet18", "resnet18", StrideIn::k3x3, 64),
       write_sample(folder, "resnet50-1x1", "resnet50", StrideIn::k1x1, 64),
   };

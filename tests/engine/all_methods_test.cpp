@@ -1,0 +1,138 @@
+// What the engine promises about every method: a step that was cut off ends as if it
+// never had been, the state alone is enough to go on, and what it leaves can be used.
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "proca/engine/adapter.h"
+#include "proca/engine/model_loading.h"
+#include "proca/engine/source_trainer.h"
+#include "support/target_bars.h"
+#include "support/temporary_folder.h"
+
+namespace proca::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AllMethodsTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  static void SetUpTestSuite() {
+    shared_ = new test::TemporaryFolder();
+    test::write_bars(*shared_ / "bars", 16);
+    SourceTrainingOptions training;
+    training.source = (*shared_ / "bars").string();
+    training.backbone = "resnet-small";
+    training.image_size = 16;
+    training.epochs = 4;
+    training.batch_size = 8;
+    train_source(training, *shared_ / "source");
+  }
+  static void TearDownTestSuite() {
+    delete shared_;
+    shared_ = nullptr;
+  }
+
+  fs::path fresh_state(const std::string& name) {
+    copy_source_state(*shared_ / "source", folder_ / name);
+    return folder_ / name;
+  }
+
+  // Short, and careful: a checkpoint after every iteration, every batch read anew.
+  static AdaptOptions options() {
+    AdaptOptions options;
+    options.method.set_name(GetParam());
+    const auto& recipe = methods::find_method(GetParam()).recipe;
+    options.epochs = 5;
+    if (recipe.iterations > 0) options.iterations = 10;
+    options.batch_size = 8;
+    options.method_defaults = {{"prototypes", {"3"}},
+                               {"bottleneck", {"8"}},
+                               {"source-epochs", {"1"}},
+                               {"warm-up-epochs", {"1"}},
+                               {"refresh-every", {"3"}}};
+    options.checkpoint_every = 0;
+    options.load.cache_ram = 0;
+    return options;
+  }
+
+  static void expect_equal_states(const fs::path& first, const fs::path& second) {
+    const StateDirectory a(first), b(second);
+    EXPECT_EQ(a.manifest().step, b.manifest().step);
+    EXPECT_EQ(a.manifest().model.neck, b.manifest().model.neck);
+    for (const auto* file : {"model.safetensors", "memory.safetensors", "method.safetensors"}) {
+      ASSERT_EQ(a.has(file), b.has(file)) << file;
+      if (!a.has(file)) continue;
+      const auto ours = a.read_tensors(file).tensors, theirs = b.read_tensors(file).tensors;
+      ASSERT_EQ(ours.size(), theirs.size()) << file;
+      for (const auto& [name, tensor] : ours) {
+        EXPECT_TRUE(torch::equal(tensor, theirs.at(name))) << file << " " << name;
+      }
+    }
+  }
+
+  static test::TemporaryFolder* shared_;
+  test::TemporaryFolder folder_;
+};
+test::TemporaryFolder* AllMethodsTest::shared_ = nullptr;
+
+TEST_P(AllMethodsTest, AStepThatWasCutOffAnywhereEndsTheSame) {
+  const auto reference = fresh_state("reference"), state = fresh_state("state");
+  Adapter(options(), reference).adapt(test::target_bars({0, 1}, 12));
+  int64_t deaths = 0;
+  // Each life gets a little further than the one before.
+  for (int64_t reads = 30; deaths < 200; reads += 9) {
+    try {
+      Adapter adapter(options(), state);
+      adapter.adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), reads));
+      break;
+    } catch (const Error& error) {
+      ASSERT_STREQ(error.what(), "died");
+      ++deaths;
+    }
+  }
+  EXPECT_LT(deaths, 200);
+  if (methods::find_method(GetParam()).name != "source-only") {
+    EXPECT_GT(deaths, 1);
+  }
+  expect_equal_states(reference, state);
+}
+
+TEST_P(AllMethodsTest, AnotherProcessGoesOnFromTheStateAlone) {
+  const auto one = fresh_state("one"), two = fresh_state("two");
+  {
+    Adapter adapter(options(), one);
+    adapter.adapt(test::target_bars({0, 1}, 12));
+    adapter.adapt(test::target_bars({2}, 12, 200));
+  }
+  Adapter(options(), two).adapt(test::target_bars({0, 1}, 12));
+  Adapter(options(), two).adapt(test::target_bars({2}, 12, 200));
+  expect_equal_states(one, two);
+  // And the model in it can be used: it says the same as the one that was trained.
+  const auto loaded = load_model(StateDirectory(two));
+  EXPECT_EQ(loaded.network->neck_layout(), StateDirectory(two).manifest().model.neck);
+}
+
+TEST_P(AllMethodsTest, DegenerateStepsComplete) {
+  Adapter adapter(options(), fresh_state("state"));
+  EXPECT_EQ(adapter.adapt(test::target_bars({0}, 1)).num_images, 1);
+  std::vector<data::Image> same(5, test::bar_image(1, 7));
+  EXPECT_EQ(adapter.adapt(std::make_shared<test::MemoryImages>(same)).step, 2);
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const auto& spec : methods::all_methods()) names.emplace_back(spec.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, AllMethodsTest, ::testing::ValuesIn(method_names()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace proca::engine

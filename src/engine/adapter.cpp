@@ -259,6 +259,7 @@ class Adapter::Implementation {
                          .budget = options_.budget,
                          .context = std::move(context),
                          .device = device_,
+                         .precision = options_.compute.precision,
                          .threads = inference_.threads});
     if (manifest_.adapting) resume(trainer);
     EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);

@@ -47,6 +47,9 @@ void warn_about_slow_blas() {
 void ComputeOptions::bind(OptionSet& options) {
   options.bind("device", device, "where to compute: auto, cpu, cuda or cuda:N");
   options.bind("threads", threads, "CPU threads; 0 = all cores", 0, 4096);
+  options.bind_choice<Precision>(
+      "precision", precision, "of products on a GPU; a CPU always has fp32",
+      {{"fp32", Precision::kFp32}, {"tf32", Precision::kTf32}, {"bf16", Precision::kBf16}});
 }
 
 int64_t ComputeOptions::resolved_threads() const {
@@ -55,6 +58,7 @@ int64_t ComputeOptions::resolved_threads() const {
 
 c10::Device prepare_compute(const ComputeOptions& options) {
   at::set_num_threads(static_cast<int>(options.resolved_threads()));
+  set_precision(options.precision);
   const auto& name = options.device;
   if (name == "cpu" || (name == "auto" && !torch::cuda::is_available())) {
     warn_about_slow_blas();

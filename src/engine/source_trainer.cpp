@@ -222,7 +222,10 @@ class SourceTrainer {
     for (int64_t i = 0; auto pixels = loader.next(); ++i) {
       throw_if_interrupted("stopped; the same command goes on after the last finished epoch");
       const auto batch = to_tensors(std::move(*pixels), manifest_.model.preprocessing, device_);
-      const auto loss = loss_of(batch);
+      const auto loss = [&] {
+        const AutocastScope autocast(options_.compute.precision, device_);
+        return loss_of(batch);
+      }();
       optimizer_->zero_grad();
       loss.backward();
       optimizer_->step(lr_scale(epoch * per_epoch + i, recipe_.epochs * per_epoch));

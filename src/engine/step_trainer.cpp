@@ -244,7 +244,10 @@ void StepTrainer::train_iteration(const methods::AdaptationBatch& batch) {
   at::manual_seed(RandomStream(context.seed, "iteration", static_cast<uint64_t>(context.step),
                                static_cast<uint64_t>(context.epoch),
                                static_cast<uint64_t>(context.iteration))());
-  const auto terms = material_.method->compute_losses(batch, context);
+  const auto terms = [&] {
+    const AutocastScope autocast(material_.precision, material_.device);
+    return material_.method->compute_losses(batch, context);
+  }();
   torch::Tensor total;
   for (const auto& term : terms) {
     auto& mean = sums_[std::string(term.name)];

@@ -10,6 +10,7 @@
 #include "proca/data/preprocessing.h"
 #include "proca/engine/event_log.h"
 #include "proca/engine/image_tensors.h"
+#include "proca/engine/precision.h"
 #include "proca/engine/sgd.h"
 #include "proca/methods/method.h"
 #include "training_stream.h"
@@ -33,6 +34,7 @@ struct StepMaterial {
   double budget = 1;                  ///< share of the recipe's iterations to do
   methods::StepContext context = {};  ///< with step, seed and the functions set
   torch::Device device = torch::kCPU;
+  Precision precision = Precision::kTf32;
   int64_t threads = 1;
 };
 

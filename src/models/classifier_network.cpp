@@ -6,6 +6,14 @@
 #include "proca/models/linear_layers.h"
 
 namespace proca::models {
+namespace {
+
+// Under autocasting layers answer in bfloat16; losses and decisions want floats.
+torch::Tensor widened(const torch::Tensor& values) {
+  return values.scalar_type() == torch::kBFloat16 ? values.to(torch::kFloat32) : values;
+}
+
+}  // namespace
 ClassifierNetworkImpl::ClassifierNetworkImpl(std::shared_ptr<Backbone> backbone,
                                              int64_t num_classes, uint64_t seed)
     : backbone_(std::move(backbone)), head_(nullptr), num_classes_(num_classes) {
@@ -39,9 +47,9 @@ std::vector<torch::Tensor> ClassifierNetworkImpl::neck_parameters() const {
 }
 
 NetworkOutput ClassifierNetworkImpl::forward(const torch::Tensor& images) {
-  auto features = backbone_->forward(images);
-  if (!neck_.is_empty()) features = neck_->forward(features);
-  auto logits = head_->forward(features);
+  auto features = widened(backbone_->forward(images));
+  if (!neck_.is_empty()) features = widened(neck_->forward(features));
+  auto logits = widened(head_->forward(features));
   return {.features = std::move(features), .logits = std::move(logits)};
 }
 

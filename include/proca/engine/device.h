@@ -6,6 +6,7 @@
 #include <c10/core/Device.h>
 
 #include "proca/core/options.h"
+#include "proca/engine/precision.h"
 
 namespace proca::engine {
 
@@ -13,8 +14,9 @@ namespace proca::engine {
 struct ComputeOptions {
   std::string device = "auto";  ///< `auto`, `cpu`, `cuda` or `cuda:N`
   int64_t threads = 0;          ///< CPU threads; 0 for all cores
+  Precision precision = Precision::kTf32;
 
-  /// Declares `--device` and `--threads`.
+  /// Declares `--device`, `--threads` and `--precision`.
   void bind(OptionSet& options);
   int64_t resolved_threads() const;
 };

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <c10/core/Device.h>
+
+namespace proca::engine {
+
+/// In which numbers a GPU multiplies. Parameters, sums and losses are always float.
+enum class Precision {
+  kFp32,  ///< float
+  kTf32,  ///< products of floats with a mantissa of 10 bits: what LibTorch does by default
+  kBf16,  ///< training in bfloat16 (8 bits), twice as fast; prediction as `kTf32`
+};
+
+/// While it lives, products of the thread are done in bfloat16, if that is the precision
+/// and the device is a GPU; else it does nothing.
+class AutocastScope {
+ public:
+  AutocastScope(Precision precision, c10::Device device);
+  ~AutocastScope();
+  AutocastScope(const AutocastScope&) = delete;
+  AutocastScope& operator=(const AutocastScope&) = delete;
+
+ private:
+  bool active_;
+};
+
+/// Sets what products of floats may do on GPUs, for the whole process.
+void set_precision(Precision precision);
+
+}  // namespace proca::engine

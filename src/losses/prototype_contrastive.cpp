@@ -1,25 +1,13 @@
 #include "proca/losses/prototype_contrastive.h"
 
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "proca/core/error.h"
+#include "unit_rows.h"
 
 namespace proca::losses {
-namespace {
-
-/// Rows of length 1. A row without direction becomes zero and passes no gradient
-/// on: dividing by a small number instead would multiply the gradient by its
-/// inverse, and one dead feature would undo the training.
-torch::Tensor unit_rows(const torch::Tensor& rows) {
-  constexpr double kShortest = 1e-8;
-  const auto lengths = rows.norm(2, /*dim=*/1, /*keepdim=*/true);
-  return rows / lengths.masked_fill(lengths < kShortest, std::numeric_limits<double>::infinity());
-}
-
-}  // namespace
 
 void PrototypeContrastiveOptions::validate() const {
   if (!(temperature > 0) || !std::isfinite(temperature)) {

@@ -72,11 +72,13 @@ void bind_memory(PrototypeOptions& values, OptionSet& options) {
 void bind_losses(PrototypeOptions& values, OptionSet& options) {
   options.bind("lambda", values.lambda, "weight of the contrastive loss", 0.0, 1e6);
   options.bind("eta", values.eta, "weight of the distillation loss", 0.0, 1e6);
-  options.bind_choice<std::optional<ModelChoice>>(
-      "centre-model", values.centre_model,
-      "whose features the source centres are; at first always the source model's", kModels);
-  options.bind("centres-every", values.centres_every,
-               "epochs between new centres of the current model", 1, 1'000'000);
+  if (values.centres == Centres::kByModel) {
+    options.bind_choice<std::optional<ModelChoice>>(
+        "centre-model", values.centre_model,
+        "whose features the source centres are; at first always the source model's", kModels);
+    options.bind("centres-every", values.centres_every,
+                 "epochs between new centres of the current model", 1, 1'000'000);
+  }
   options.bind("contrast-temperature", values.contrast_temperature, "of the contrastive loss", 1e-6,
                1e6);
   options.bind_auto("contrast-margin", values.contrast_margin,

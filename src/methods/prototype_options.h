@@ -34,6 +34,14 @@ enum class MemoryScore {
   kHighest,  ///< it rises to the new one
 };
 
+/// Where the source centres of the contrastive loss come from.
+enum class Centres {
+  kByModel,    ///< as `centre-model` and `centres-every` say
+  kAtCapture,  ///< the current network's, computed at each capture: for networks whose
+               ///< features are not those of the source model
+  kNever,      ///< there are none, and no contrastive loss
+};
+
 /// Everything about detection, pseudo-labels, prototypes and the two losses on
 /// them; shared by ProCA and by methods that borrow its prototypes.
 struct PrototypeOptions {
@@ -55,6 +63,8 @@ struct PrototypeOptions {
 
   std::optional<ModelChoice> centre_model;
   int64_t centres_every = 5;  ///< epochs
+  /// Not an option: for the method that borrows the prototypes to set, before `bind`.
+  Centres centres = Centres::kByModel;
 
   double lambda = 0.1;  ///< weight of the contrastive loss
   double eta = 1.0;     ///< weight of the distillation loss

@@ -53,8 +53,18 @@ void PrototypeReplay::begin_step(const StepContext& context) {
       options_.detection);
   check_budget(context);
   label_images(source_view);
-  centres_ = context.source_centres(ModelChoice::kSource);
+  centres_.reset();
+  if (options_.centres == Centres::kByModel) {
+    centres_ = context.source_centres(ModelChoice::kSource);
+  }
+  refresh_centres(context);
   captures_ = 0;
+}
+
+// Without prototypes nothing is compared with the centres, and the pass is saved.
+void PrototypeReplay::refresh_centres(const StepContext& context) {
+  if (options_.centres != Centres::kAtCapture || memory_.size() == 0) return;
+  centres_ = context.source_centres(ModelChoice::kCurrent);
 }
 
 // Better now than when the prototypes are captured, hours later.
@@ -86,7 +96,8 @@ void PrototypeReplay::begin_epoch(const StepContext& context) {
       adaptation::is_due(context.epoch, options_.pseudo_labels_every)) {
     label_images(context.predict_target(ModelChoice::kCurrent));
   }
-  if (options_.resolved_centre_model() == ModelChoice::kCurrent &&
+  if (options_.centres == Centres::kByModel &&
+      options_.resolved_centre_model() == ModelChoice::kCurrent &&
       adaptation::is_due(context.epoch, options_.centres_every)) {
     centres_ = context.source_centres(ModelChoice::kCurrent);
   }
@@ -110,6 +121,7 @@ void PrototypeReplay::capture(const StepContext& context) {
     chosen.score = keeps_score ? memory_.at(label).score : score;
     memory_.put(std::move(chosen));
   }
+  refresh_centres(context);
   ++captures_;
 }
 
@@ -159,6 +171,7 @@ std::vector<LossTerm> PrototypeReplay::losses_on(const Replay& replay,
                                                  const models::NetworkOutput& output,
                                                  const StepContext& context) const {
   if (replay.empty()) return {};
+  TORCH_CHECK(centres_.defined(), "prototypes are replayed without source centres");
   torch::Tensor negatives;
   if (const int64_t count = options_.resolved_negatives(); count > 0) {
     RandomStream random(context.seed, "negatives", static_cast<uint64_t>(context.step),
@@ -178,17 +191,19 @@ std::map<std::string, torch::Tensor> PrototypeReplay::save() const {
   if (!decisions_) return {};
   const auto& shared = decisions_->shared_classes;
   const auto& pseudo = decisions_->pseudo_labels;
-  return {{"shared.classes", to_tensor(shared.classes)},
-          {"shared.sums", to_tensor(shared.sums)},
-          {"shared.cumulative", to_tensor(shared.cumulative)},
-          {"shared.scores", to_tensor(shared.scores)},
-          {"shared.threshold", to_tensor(std::vector<double>{shared.threshold})},
-          {"pseudo.labels", pseudo.labels},
-          {"pseudo.first_labels", pseudo.first_labels},
-          {"pseudo.similarities", pseudo.similarities},
-          {"source_prior", decisions_->source_prior},
-          {"centres", centres_},
-          {"captures", to_tensor(std::vector<int64_t>{captures_})}};
+  std::map<std::string, torch::Tensor> state = {
+      {"shared.classes", to_tensor(shared.classes)},
+      {"shared.sums", to_tensor(shared.sums)},
+      {"shared.cumulative", to_tensor(shared.cumulative)},
+      {"shared.scores", to_tensor(shared.scores)},
+      {"shared.threshold", to_tensor(std::vector<double>{shared.threshold})},
+      {"pseudo.labels", pseudo.labels},
+      {"pseudo.first_labels", pseudo.first_labels},
+      {"pseudo.similarities", pseudo.similarities},
+      {"source_prior", decisions_->source_prior},
+      {"captures", to_tensor(std::vector<int64_t>{captures_})}};
+  if (centres_.defined()) state["centres"] = centres_;
+  return state;
 }
 
 void PrototypeReplay::load(const std::map<std::string, torch::Tensor>& tensors) {
@@ -214,7 +229,10 @@ void PrototypeReplay::load(const std::map<std::string, torch::Tensor>& tensors) 
   decisions_->source_prior = get("source_prior", torch::kFloat32);
   const auto device = network_->head()->weight.device();
   labels_ = decisions_->pseudo_labels.labels.to(device);
-  centres_ = get("centres", torch::kFloat32).to(device);
+  centres_.reset();
+  if (options_.centres == Centres::kByModel || tensors.contains("centres")) {
+    centres_ = get("centres", torch::kFloat32).to(device);
+  }
   captures_ = get("captures", torch::kInt64).item<int64_t>();
 }
 

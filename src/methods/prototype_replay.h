@@ -49,6 +49,7 @@ class PrototypeReplay {
   void check_budget(const StepContext& context) const;
   void label_images(const Predictions& predictions);
   void capture(const StepContext& context);
+  void refresh_centres(const StepContext& context);
   adaptation::ClassPrototypes choose_prototypes(int64_t label, const Predictions& predictions,
                                                 const StepContext& context) const;
 
@@ -57,7 +58,7 @@ class PrototypeReplay {
   adaptation::PrototypeMemory memory_;
   std::optional<StepDecisions> decisions_;
   torch::Tensor labels_;   // int64 [N] on the network's device: the pseudo-labels
-  torch::Tensor centres_;  // float [K, D] there too
+  torch::Tensor centres_;  // float [K, D] there too; undefined if not needed
   int64_t captures_ = 0;   // in this step
   // The order of replay: a function of seed, step, epoch and memory, made when it is needed.
   std::vector<std::vector<int64_t>> order_;

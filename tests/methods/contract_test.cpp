@@ -1,124 +1,125 @@
 // What every method promises, whatever it does: being registered is enough to be
 // tested here.
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "proca/methods/method.h"
-#include "support/fake_step.h"
+#include "support/method_run.h"
 
 namespace proca::methods {
 namespace {
 
+using test::MethodRun;
+using Terms = std::vector<LossTerm>;
+
 constexpr int64_t kEpochs = 5;
 
-// Goes through a step as the engine would, without training, and returns the terms
-// of the last iteration.
-std::vector<LossTerm> go_through_step(Method& method, test::FakeStep& step, StepContext context,
-                                      models::ClassifierNetwork network, int64_t batch_size) {
-  network->train();
-  context.num_epochs = kEpochs;
-  context.num_iterations = 2;
-  context.batch_size = batch_size;
-  method.begin_step(context);
-  std::vector<LossTerm> terms;
-  for (context.epoch = 0; context.epoch < kEpochs; ++context.epoch) {
-    method.begin_epoch(context);
-    for (context.iteration = 0; context.iteration < 2; ++context.iteration) {
-      const int64_t first = context.iteration * batch_size;
-      const int64_t count = std::min(batch_size, step.num_target() - first);
-      if (count < 1) continue;
-      terms = method.compute_losses(step.batch(first, batch_size, first, count), context);
-    }
-    method.end_epoch(context);
+class MethodContractTest : public ::testing::TestWithParam<MethodSpec> {
+ protected:
+  // Training that comes before adaptation proper is kept short.
+  static test::MethodOnNetwork build(int64_t num_classes) {
+    return test::build_method(GetParam(), num_classes,
+                              {{"source-epochs", "2"}, {"warm-up-epochs", "1"}});
   }
-  method.end_step(context);
-  return terms;
-}
 
-struct Prepared {
-  models::ClassifierNetwork network{nullptr};
-  std::unique_ptr<Method> method;
+  // A run as short as this has a clock that runs accordingly fast.
+  static MethodRun::Options options(int64_t batch_size) {
+    const auto iterations = static_cast<double>(GetParam().recipe.iterations);
+    return {.epochs = kEpochs,
+            .batch_size = batch_size,
+            .clock_tick = std::max(1.0, iterations / (kEpochs * MethodRun::kIterations))};
+  }
+
+  static void expect_finite_scalars(const Terms& terms) {
+    for (const auto& term : terms) {
+      EXPECT_EQ(term.value.dim(), 0) << term.name;
+      EXPECT_TRUE(std::isfinite(term.value.item<double>())) << term.name;
+    }
+  }
+
+  // Goes through two steps and expects nothing but finite losses.
+  static void expect_finite_run(int64_t num_classes, int64_t num_target, int64_t batch_size,
+                                std::vector<int64_t> first, std::vector<int64_t> second) {
+    auto built = build(num_classes);
+    int64_t step = 0;
+    for (auto& classes : {std::move(first), std::move(second)}) {
+      test::FakeStep images(built.network, 16, num_target, classes);
+      MethodRun run(built, images, options(batch_size));
+      int64_t seen = 0;
+      run.watch = [&](const StepContext&, const Terms& terms) {
+        expect_finite_scalars(terms);
+        seen += static_cast<int64_t>(terms.size());
+      };
+      run.run_step(step++);
+      EXPECT_EQ(seen > 0, built.method->trains());
+    }
+  }
 };
 
-Prepared prepare(const MethodSpec& spec, int64_t num_classes) {
-  Prepared prepared;
-  prepared.network = test::small_network(num_classes);
-  OptionSet options;
-  const auto factory = spec.configure(options);
-  prepared.method = factory(prepared.network, 0);
-  return prepared;
+TEST_P(MethodContractTest, LossesAreFiniteScalarsOverTwoStepsInARow) {
+  expect_finite_run(4, 8, 4, {1, 2}, {3, 0});
 }
 
-class MethodContractTest : public ::testing::TestWithParam<MethodSpec> {};
+TEST_P(MethodContractTest, ManagesTinyBatches) { expect_finite_run(4, 2, 2, {3}, {1}); }
 
-TEST_P(MethodContractTest, LossesAreFiniteScalarsAndReachTheWholeNetwork) {
-  auto [network, method] = prepare(GetParam(), 4);
-  test::FakeStep step(network, 16, 8, {1, 2});
-  const auto terms = go_through_step(*method, step, step.context(), network, 4);
-  if (!method->trains()) {
-    EXPECT_TRUE(terms.empty());
-    return;
-  }
-  ASSERT_FALSE(terms.empty());
-  auto total = torch::zeros({});
-  for (const auto& term : terms) {
-    EXPECT_EQ(term.value.dim(), 0) << term.name;
-    EXPECT_TRUE(torch::isfinite(term.value).item<bool>()) << term.name;
-    total = total + term.weight * term.value;
-  }
-  total.backward();
-  for (const auto& item : network->named_parameters()) {
-    ASSERT_TRUE(item.value().grad().defined()) << item.key();
-    EXPECT_TRUE(torch::isfinite(item.value().grad()).all().item<bool>()) << item.key();
-  }
-  EXPECT_GT(network->backbone_parameters().front().grad().abs().sum().item<double>(), 0);
+TEST_P(MethodContractTest, ManagesASingleClass) { expect_finite_run(1, 4, 2, {0}, {0}); }
+
+TEST_P(MethodContractTest, GradientsOfTheFirstStepAreFiniteAndReachTheBackbone) {
+  auto built = build(4);
+  test::FakeStep images(built.network, 16, 8, {1, 2});
+  MethodRun run(built, images, options(4));
+  double reached = 0;
+  run.watch = [&](const StepContext&, const Terms&) {
+    for (const auto& item : built.network->named_parameters()) {
+      if (!item.value().grad().defined()) continue;
+      EXPECT_TRUE(torch::isfinite(item.value().grad()).all().item<bool>()) << item.key();
+    }
+    const auto& gradient = built.network->backbone_parameters().front().grad();
+    if (gradient.defined()) reached += gradient.abs().sum().item<double>();
+  };
+  run.run_step(0);
+  EXPECT_EQ(reached > 0, built.method->trains());
 }
 
 TEST_P(MethodContractTest, WhatIsSavedComesBackInAnotherObject) {
-  auto first = prepare(GetParam(), 4);
-  test::FakeStep step(first.network, 16, 8, {1, 2});
-  auto context = step.context();
-  go_through_step(*first.method, step, context, first.network, 4);
-  const auto saved = first.method->save();
+  auto first = build(4);
+  test::FakeStep images(first.network, 16, 8, {1, 2});
+  auto options = this->options(4);
+  const test::RunPosition last = {0, first.method->extra_epochs(0) + kEpochs - 1, 1};
 
-  OptionSet options;
-  const auto second = GetParam().configure(options)(first.network, 0);
-  if (auto* memory = second->memory()) memory->load(first.method->memory()->save());
-  second->load(saved);
-  const auto again = second->save();
+  // Stop in the middle of the last epoch, by when everything has happened once.
+  MethodRun beginning(first, images, options);
+  beginning.stop = [&](const StepContext& context) {
+    return context.epoch == last.epoch && context.iteration + 1 == last.iteration;
+  };
+  ASSERT_FALSE(beginning.run_step(0));
+
+  auto second = build(4);
+  test::FakeStep same_images(second.network, 16, 8, {1, 2});
+  test::copy_state(first, second);
+  const auto saved = first.method->save(), again = second.method->save();
   ASSERT_EQ(again.size(), saved.size());
   for (const auto& [name, tensor] : saved) {
+    ASSERT_TRUE(again.contains(name)) << name;
     EXPECT_TRUE(torch::equal(again.at(name), tensor)) << name;
   }
-  if (!first.method->trains()) return;
-  context.epoch = kEpochs - 1;
-  context.num_iterations = 2;
-  context.iteration = 1;
-  first.network->eval();  // Twice the same statistics.
-  const auto batch = step.batch(0, 4, 0, 4);
-  const auto terms = first.method->compute_losses(batch, context);
-  const auto terms_again = second->compute_losses(batch, context);
-  ASSERT_EQ(terms_again.size(), terms.size());
-  for (size_t i = 0; i < terms.size(); ++i) {
-    EXPECT_EQ(terms_again[i].value.item<double>(), terms[i].value.item<double>()) << terms[i].name;
-  }
-}
 
-TEST_P(MethodContractTest, ManagesTinyBatches) {
-  auto [network, method] = prepare(GetParam(), 4);
-  test::FakeStep step(network, 16, 1, {3});
-  for (const auto& term : go_through_step(*method, step, step.context(), network, 1)) {
-    EXPECT_TRUE(torch::isfinite(term.value).item<bool>()) << term.name;
-  }
-}
-
-TEST_P(MethodContractTest, ManagesASingleClass) {
-  auto [network, method] = prepare(GetParam(), 1);
-  test::FakeStep step(network, 8, 4, {0});
-  for (const auto& term : go_through_step(*method, step, step.context(), network, 2)) {
-    EXPECT_TRUE(torch::isfinite(term.value).item<bool>()) << term.name;
-  }
+  options.start = last;
+  const auto losses_of_rest = [&](test::MethodOnNetwork& built, test::FakeStep& step) {
+    std::map<std::string, double> losses;
+    MethodRun rest(built, step, options);
+    rest.watch = [&](const StepContext&, const Terms& terms) {
+      for (const auto& term : terms) losses[std::string(term.name)] = term.value.item<double>();
+    };
+    rest.run_step(0);
+    return losses;
+  };
+  const auto losses = losses_of_rest(first, images);
+  EXPECT_EQ(losses_of_rest(second, same_images), losses);
+  EXPECT_EQ(!losses.empty(), first.method->trains());
 }
 
 INSTANTIATE_TEST_SUITE_P(AllMethods, MethodContractTest, ::testing::ValuesIn(all_methods()),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,33 @@ class FakeStep {
             torch::tensor(source_classes_).narrow(0, first_source, num_source),
             as_input(target_.narrow(0, first_target, num_target)),
             torch::arange(first_target, first_target + num_target)};
+  }
+
+  /// Iteration `iteration` of an epoch as the engine would put it together for a
+  /// method's plan: images in order, from the first again when they run out.
+  methods::AdaptationBatch planned_batch(const methods::EpochPlan& plan, int64_t iteration,
+                                         int64_t batch_size) const {
+    const auto rows = [&](const torch::Tensor& images, int64_t first, int64_t count) {
+      return (torch::arange(count) + first).remainder(images.size(0));
+    };
+    methods::AdaptationBatch batch;
+    const auto labels = torch::tensor(source_classes_);
+    if (plan.source) {
+      const auto ids = rows(source_, iteration * batch_size, batch_size);
+      batch.source_images = as_input(source_.index_select(0, ids));
+      batch.source_labels = labels.index_select(0, ids);
+    }
+    if (plan.target) {
+      const int64_t count = std::min(batch_size, target_.size(0));
+      batch.target_ids = rows(target_, iteration * batch_size, count);
+      batch.target_images = as_input(target_.index_select(0, batch.target_ids));
+    }
+    if (plan.extra_source > 0) {
+      const auto ids = rows(source_, iteration * plan.extra_source + 1, plan.extra_source);
+      batch.extra_source_images = as_input(source_.index_select(0, ids));
+      batch.extra_source_labels = labels.index_select(0, ids);
+    }
+    return batch;
   }
 
   int64_t num_target() const { return target_.size(0); }

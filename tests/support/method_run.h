@@ -1,0 +1,164 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <torch/types.h>
+
+#include "proca/methods/method.h"
+#include "support/fake_step.h"
+
+namespace proca::test {
+
+/// A network and a method on it.
+struct MethodOnNetwork {
+  models::ClassifierNetwork network{nullptr};
+  std::unique_ptr<methods::Method> method;
+};
+
+/// Builds a method on a small network. Of `values` those are set that the method has.
+inline MethodOnNetwork build_method(
+    const methods::MethodSpec& spec, int64_t num_classes,
+    const std::vector<std::pair<std::string, std::string>>& values = {}) {
+  MethodOnNetwork built;
+  built.network = small_network(num_classes);
+  OptionSet options;
+  const auto factory = spec.configure(options);
+  for (const auto& [name, value] : values) {
+    if (options.find(name) != nullptr) options.assign(name, {value});
+  }
+  built.method = factory(built.network, 0);
+  return built;
+}
+
+/// Copies parameters and buffers of everything trained, the memory and what the method
+/// saves: what the engine does with a checkpoint.
+inline void copy_state(MethodOnNetwork& from, MethodOnNetwork& to) {
+  const torch::NoGradGuard no_grad;
+  for (auto& [name, tensor] : to.network->state()) {
+    torch::Tensor(tensor).copy_(from.network->state().at(name));
+  }
+  if (const auto extra = to.method->auxiliary_modules()) {
+    const auto saved = from.method->auxiliary_modules();
+    for (auto& item : extra->named_parameters()) {
+      item.value().copy_(saved->named_parameters()[item.key()]);
+    }
+    for (auto& item : extra->named_buffers()) {
+      item.value().copy_(saved->named_buffers()[item.key()]);
+    }
+  }
+  if (auto* memory = to.method->memory()) memory->load(from.method->memory()->save());
+  std::map<std::string, torch::Tensor> saved;
+  for (const auto& [name, tensor] : from.method->save()) saved[name] = tensor.clone();
+  to.method->load(saved);
+}
+
+/// Where a run stands.
+struct RunPosition {
+  int64_t step = 0, epoch = 0, iteration = 0;
+};
+
+/// Leads a method through steps as the engine does, one hook call after the other,
+/// with a plain gradient descent for optimiser (which has no state of its own).
+class MethodRun {
+ public:
+  static constexpr int64_t kIterations = 2;  // per epoch
+
+  struct Options {
+    int64_t epochs = 5;  ///< beside the method's extra ones
+    int64_t batch_size = 4;
+    double lr = 0;           ///< 0: losses are differentiated, but nothing is trained
+    double clock_tick = 1;   ///< of the context
+    RunPosition start = {};  ///< an iteration of an epoch that has begun; {0, 0, 0} is the start
+  };
+
+  /// Called after every iteration, with the gradients still on the parameters.
+  using Watcher =
+      std::function<void(const methods::StepContext&, const std::vector<methods::LossTerm>&)>;
+
+  MethodRun(MethodOnNetwork& built, FakeStep& images, const Options& options)
+      : built_(built), images_(images), options_(options) {}
+
+  /// Changes what the engine lends, before a hook is called.
+  std::function<void(methods::StepContext&)> adjust = [](methods::StepContext&) {};
+  /// Called after every iteration.
+  Watcher watch = [](const methods::StepContext&, const std::vector<methods::LossTerm>&) {};
+  /// Ends the run after an iteration.
+  std::function<bool(const methods::StepContext&)> stop = [](const methods::StepContext&) {
+    return false;
+  };
+
+  /// Goes through a step; false if `stop` ended it.
+  bool run_step(int64_t step) {
+    auto& method = *built_.method;
+    auto context = images_.context();
+    context.step = step;
+    context.num_epochs = method.extra_epochs(step) + options_.epochs;
+    context.num_iterations = kIterations;
+    context.batch_size = options_.batch_size;
+    context.clock_tick = options_.clock_tick;
+    const auto start = options_.start;
+    const bool resumed = start.step == step && (start.epoch > 0 || start.iteration > 0);
+    adjust(context);
+    if (!resumed) method.begin_step(context);
+    for (context.epoch = resumed ? start.epoch : 0; context.epoch < context.num_epochs;
+         ++context.epoch) {
+      const bool inside = resumed && context.epoch == start.epoch;
+      context.iteration = inside ? start.iteration : 0;
+      count(context);
+      adjust(context);
+      const auto plan = method.plan_epoch(context);
+      if (context.iteration == 0) method.begin_epoch(context);
+      built_.network->train();
+      for (; context.iteration < kIterations; ++context.iteration) {
+        count(context);
+        if (!iterate(plan, context)) return false;
+      }
+      method.end_epoch(context);
+    }
+    method.end_step(context);
+    return true;
+  }
+
+ private:
+  static void count(methods::StepContext& context) {
+    context.step_iteration = context.epoch * kIterations + context.iteration;
+    context.clock = static_cast<double>(context.step_iteration) * context.clock_tick;
+    context.progress = static_cast<double>(context.step_iteration) /
+                       static_cast<double>(context.num_epochs * kIterations);
+  }
+
+  bool iterate(const methods::EpochPlan& plan, const methods::StepContext& context) {
+    torch::manual_seed(context.step_iteration);  // Dropout draws from it.
+    const auto terms = built_.method->compute_losses(
+        images_.planned_batch(plan, context.iteration, options_.batch_size), context);
+    torch::Tensor total;
+    for (const auto& term : terms) {
+      if (term.weight == 0) continue;
+      const auto part = term.value * term.weight;
+      total = total.defined() ? total + part : part;
+    }
+    if (total.defined()) total.backward();
+    watch(context, terms);
+    auto parameters = built_.network->parameters();
+    if (const auto extra = built_.method->auxiliary_modules()) {
+      for (const auto& parameter : extra->parameters()) parameters.push_back(parameter);
+    }
+    const torch::NoGradGuard no_grad;
+    for (auto& parameter : parameters) {
+      if (!parameter.grad().defined()) continue;
+      if (options_.lr > 0) parameter.add_(parameter.grad(), -options_.lr);
+      parameter.mutable_grad() = torch::Tensor();
+    }
+    return !stop(context);
+  }
+
+  MethodOnNetwork& built_;
+  FakeStep& images_;
+  Options options_;
+};
+
+}  // namespace proca::test

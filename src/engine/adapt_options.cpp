@@ -1,5 +1,8 @@
 #include "proca/engine/adapter.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace proca::engine {
 
 void AdaptOptions::bind_training(OptionSet& options) {
@@ -15,6 +18,9 @@ void AdaptOptions::bind_training(OptionSet& options) {
       1'000'000'000);
   options.bind("budget", budget, "how much of the iterations to do, for methods that count them",
                1e-6, 1e3);
+  options.bind_auto<int64_t>("budget-iterations", budget_iterations,
+                             "the budget in iterations per step; auto = as --budget says", 1,
+                             1'000'000'000);
   options.bind_auto("lr", lr, "learning rate; auto = the method's own", 0.0, 100.0);
   options.bind_auto("added-lr", added_lr_factor,
                     "learning rate of layers that the method adds, as a multiple of --lr", 0.0,
@@ -55,6 +61,13 @@ methods::TrainingRecipe AdaptOptions::resolve(methods::TrainingRecipe recipe) co
   recipe.flip = flip.value_or(recipe.flip);
   recipe.start = start.value_or(recipe.start);
   return recipe;
+}
+
+int64_t AdaptOptions::resolve_iterations(const methods::TrainingRecipe& recipe) const {
+  if (recipe.iterations == 0) return 0;
+  const auto scaled = std::llround(static_cast<double>(recipe.iterations) * budget);
+  // At least one in every round.
+  return std::max<int64_t>(budget_iterations.value_or(scaled), recipe.epochs);
 }
 
 void AdaptOptions::bind(OptionSet& options) {

@@ -155,12 +155,14 @@ class Adapter::Implementation {
     std::string text = fmt::format("method = {}\n", toml_string(method_choice_.spec->name));
     if (method_->trains()) {
       text += fmt::format(
-          "epochs = {}\niterations = {}\nbudget = {}\nbatch-size = {}\nlr = {}\nadded-lr = {}\n"
+          "epochs = {}\niterations = {}\nbudget-iterations = {}\nbatch-size = {}\nlr = "
+          "{}\nadded-lr = {}\n"
           "momentum = {}\nweight-decay = {}\ncrop = \"{}\"\nflip = {}\nseed = {}\n"
           "start-weights = {}\n",
-          recipe_.epochs, recipe_.iterations, options_.budget, recipe_.batch_size, recipe_.lr,
-          recipe_.added_lr_factor, recipe_.momentum, recipe_.weight_decay, word_of(recipe_.crop),
-          recipe_.flip, options_.seed, toml_string(start_weights()));
+          recipe_.epochs, recipe_.iterations, options_.resolve_iterations(recipe_),
+          recipe_.batch_size, recipe_.lr, recipe_.added_lr_factor, recipe_.momentum,
+          recipe_.weight_decay, word_of(recipe_.crop), recipe_.flip, options_.seed,
+          toml_string(start_weights()));
     }
     return text + "\n[method]\n" + method_choice_.toml + describe_content(*target_);
   }
@@ -256,7 +258,7 @@ class Adapter::Implementation {
                          .target = target,
                          .preprocessing = manifest_.model.preprocessing,
                          .recipe = recipe_,
-                         .budget = options_.budget,
+                         .num_iterations = options_.resolve_iterations(recipe_),
                          .context = std::move(context),
                          .device = device_,
                          .precision = options_.compute.precision,

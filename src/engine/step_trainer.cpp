@@ -95,13 +95,10 @@ StepTrainer::StepTrainer(StepMaterial material)
       target_(material_.target, "target", TrainingStream::Sampling::kShuffled,
               material_.context.seed, material_.threads),
       extra_epochs_(material_.method->extra_epochs(material_.context.step)),
-      total_iterations_(
-          std::llround(static_cast<double>(material_.recipe.iterations) * material_.budget)),
+      total_iterations_(material_.num_iterations),
       optimizer_(parameter_groups(material_), material_.recipe.momentum,
                  momentum_of(material_.recipe)) {
-  // At least one iteration in every round.
-  if (material_.recipe.iterations > 0) {
-    total_iterations_ = std::max(total_iterations_, material_.recipe.epochs);
+  if (total_iterations_ > 0) {
     material_.context.clock_tick =
         static_cast<double>(material_.recipe.iterations) / static_cast<double>(total_iterations_);
   }

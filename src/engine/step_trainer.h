@@ -31,7 +31,7 @@ struct StepMaterial {
   TrainingImages target = {};
   data::Preprocessing preprocessing = {};
   methods::TrainingRecipe recipe = {};
-  double budget = 1;                  ///< share of the recipe's iterations to do
+  int64_t num_iterations = 0;         ///< of the step, where the recipe counts iterations
   methods::StepContext context = {};  ///< with step, seed and the functions set
   torch::Device device = torch::kCPU;
   Precision precision = Precision::kTf32;

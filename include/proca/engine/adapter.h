@@ -25,6 +25,8 @@ struct AdaptOptions {
   /// How much of the iterations to do, for methods that count them. What goes by their
   /// count (rates, ramps, refreshes) is squeezed or stretched with it.
   double budget = 1;
+  /// The budget in iterations per step instead, to give methods equally many.
+  std::optional<int64_t> budget_iterations;
   std::optional<int64_t> batch_size;
   std::optional<double> lr;
   std::optional<double> added_lr_factor;
@@ -38,6 +40,8 @@ struct AdaptOptions {
   std::string start_weights;
   /// How the method trains, with the fields that are set put in.
   methods::TrainingRecipe resolve(methods::TrainingRecipe recipe) const;
+  /// How many iterations that makes per step; 0 for methods that count epochs.
+  int64_t resolve_iterations(const methods::TrainingRecipe& recipe) const;
 
   int64_t seed = 0;
   int64_t checkpoint_every = 60;  ///< seconds between checkpoints within a step

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 
+#include <algorithm>
+
 #include "bottleneck.h"
 #include "class_weights.h"
 #include "discriminator.h"

@@ -8,7 +8,7 @@ constexpr const char* kName = "class-weights";
 }  // namespace
 
 void ClassWeights::reset() {
-  weights_ = {};
+  weights_ = torch::Tensor();
   some_are_zero_ = false;
 }
 

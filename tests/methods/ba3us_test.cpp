@@ -40,8 +40,8 @@ class Ba3usTest : public AdversarialCase {
     }
     const auto source = network_->forward(images);
     const auto target = network_->forward(batch.target_images);
-    const auto certainty = [](const torch::Tensor& logits) {
-      return 1 + (-entropies(logits)).exp();
+    const auto certainty = [this](const torch::Tensor& logits) {
+      return 1 + (-entropies(constant_weights_ ? logits.detach() : logits)).exp();
     };
     const auto scores = mlp(*method.auxiliary_modules(), source.features).flatten();
     const auto source_losses = torch::cat(
@@ -54,6 +54,8 @@ class Ba3usTest : public AdversarialCase {
             (target_weights * target_losses).sum() / target_weights.detach().sum()) /
            (2 + m / 4);
   }
+
+  bool constant_weights_ = false;  // in `adversarial`
 
   torch::Tensor complement(const torch::Tensor& gamma) {
     const auto p = torch::softmax(network_->forward(batch().source_images).logits, 1);
@@ -142,6 +144,18 @@ TEST_F(Ba3usTest, TheGradientThroughEntropiesIsReversed) {
     const double coefficient = 2 / (1 + std::exp(-10 * progress)) - 1;
     expect_near(gradient(loss, head), -coefficient * plain);
   }
+}
+
+// With no progress nothing comes through the entropies.
+TEST_F(Ba3usTest, TheGradientThroughFeaturesIsReversedAndCountsFromOne) {
+  const auto method = make("ba3us");
+  const auto neck = network_->neck_parameters().front();
+  constant_weights_ = true;
+  const auto plain = gradient(adversarial(*method, batch(), torch::ones({kClasses})), neck);
+  const auto terms = method->compute_losses(batch(), context(0, opinions()));
+  // The first of 10 rounds of 10 iterations.
+  const double coefficient = 2 / (1 + std::exp(-10 * 0.01)) - 1;
+  expect_near(gradient(term(terms, "adversarial"), neck), -coefficient * plain);
 }
 
 TEST_F(Ba3usTest, ABatchOfClassesThatTheTargetLacksTeachesNothing) {

@@ -94,22 +94,17 @@ class MethodRun {
   /// Goes through a step; false if `stop` ended it.
   bool run_step(int64_t step) {
     auto& method = *built_.method;
-    auto context = images_.context();
-    context.step = step;
-    context.num_epochs = method.extra_epochs(step) + options_.epochs;
-    context.num_iterations = kIterations;
-    context.batch_size = options_.batch_size;
-    context.clock_tick = options_.clock_tick;
+    auto lent = images_.context();
+    lent.step = step;
+    lent.num_epochs = method.extra_epochs(step) + options_.epochs;
+    lent.num_iterations = kIterations;
+    lent.batch_size = options_.batch_size;
+    lent.clock_tick = options_.clock_tick;
     const auto start = options_.start;
     const bool resumed = start.step == step && (start.epoch > 0 || start.iteration > 0);
-    adjust(context);
+    auto context = at(lent, resumed ? start.epoch : 0, resumed ? start.iteration : 0);
     if (!resumed) method.begin_step(context);
-    for (context.epoch = resumed ? start.epoch : 0; context.epoch < context.num_epochs;
-         ++context.epoch) {
-      const bool inside = resumed && context.epoch == start.epoch;
-      context.iteration = inside ? start.iteration : 0;
-      count(context);
-      adjust(context);
+    while (context.epoch < context.num_epochs) {
       const auto plan = method.plan_epoch(context);
       if (context.iteration == 0) method.begin_epoch(context);
       built_.network->train();
@@ -118,12 +113,23 @@ class MethodRun {
         if (!iterate(plan, context)) return false;
       }
       method.end_epoch(context);
+      context = at(lent, context.epoch + 1, 0);
     }
     method.end_step(context);
     return true;
   }
 
  private:
+  // What is lent at a place of the step.
+  methods::StepContext at(const methods::StepContext& lent, int64_t epoch, int64_t iteration) {
+    auto context = lent;
+    context.epoch = epoch;
+    context.iteration = iteration;
+    count(context);
+    adjust(context);
+    return context;
+  }
+
   static void count(methods::StepContext& context) {
     context.step_iteration = context.epoch * kIterations + context.iteration;
     context.clock = static_cast<double>(context.step_iteration) * context.clock_tick;

@@ -106,7 +106,7 @@ std::string to_latex(const ComparisonTable& table) {
                           table.paper.empty() ? "" : " (paper: " + table.paper + ")");
   if (const auto seeds = describe_seeds(table); !seeds.empty()) text += "% " + seeds + "\n";
   Footnotes footnotes;
-  for (const auto& block : table.blocks) text += "\n" + show_block(block, footnotes);
+  for (const auto& block : table.blocks) text += fmt::format("\n{}", show_block(block, footnotes));
   for (size_t i = 0; i < footnotes.notes().size(); ++i) {
     text += fmt::format("{}\\par {{\\footnotesize $^{{{}}}$ {}}}\n", i == 0 ? "\n" : "", i + 1,
                         escape(footnotes.notes()[i]));

@@ -94,7 +94,8 @@ std::string show_block(const TableBlock& block, Footnotes& footnotes) {
     }
     if (row > 0 && with_paper) text += "\\addlinespace\n";
     text += ours + " \\\\\n";
-    if (with_paper) text += paper + " \\\\\n" + difference + " \\\\\n";
+    if (with_paper) text += paper + " \\\\\n";
+    if (has_difference(block.rows[row])) text += difference + " \\\\\n";
   }
   return text + "\\bottomrule\n\\end{tabular}\n";
 }

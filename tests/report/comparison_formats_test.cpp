@@ -61,6 +61,19 @@ TEST(ComparisonFormatsTest, TextShowsOursThePapersAndTheDifference) {
             "[1] printed 37_0 & 5%, \"wrong\"\n");
 }
 
+TEST(ComparisonFormatsTest, RowThatWasNotRunHasNoDifferences) {
+  const auto table = make_table(experiment_of(TableView::kTasks, {TableMetric::kFinal}, {"ProCA"}),
+                                {}, paper_of("final,ProCA,A->W,82.5,\n"));
+  EXPECT_EQ(to_text(table),
+            "My table\n"
+            "\n"
+            "Final accuracy\n"
+            "              A->W  W->A  Avg\n"
+            "ProCA   ours     -     -    -\n"
+            "       paper  82.5     -    -\n");
+  EXPECT_EQ(to_latex(table).find("difference"), std::string::npos);
+}
+
 TEST(ComparisonFormatsTest, TextOfOnesOwnHasNoPaper) {
   const std::vector<RunResult> results = {result_of("mine", "A->W", 0, {0.5}, {0.5})};
   EXPECT_EQ(to_text(make_table(experiment_of(TableView::kTasks, {TableMetric::kFinal}, {"mine"}),
@@ -94,8 +107,10 @@ TEST(ComparisonFormatsTest, TextThatIsTooWideComesInParts) {
     EXPECT_LE(width, 100) << line;
     if (line.find(label) == 0) ++num_heads;
   }
-  // 25.. 75: 50.0 ± 35.4 is 11 wide; 18 + 2 + 5 lead, so (100 - 25) / 13 = 5 at a time, of 13.
+  // "50.0 ± 35.4" is 11 wide and 18 + 2 + 5 lead: (100 - 25) / 13 = 5 columns at a time
+  // make three parts of the 13, the last of three.
   EXPECT_EQ(num_heads, 3) << text;
+  EXPECT_NE(text.find("       Task20       Task21          Avg\n"), std::string::npos) << text;
   for (const auto& task : experiment.tasks) {
     EXPECT_NE(text.find(task.label), std::string::npos) << task.label;
   }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "proca/engine/protocol_runner.h"
@@ -42,7 +44,7 @@ TEST(RunOptionsTest, TableOfAMethodSetsAdaptationAndTheMethod) {
   EXPECT_EQ(applied.run().adapt.epochs, 7);
   EXPECT_EQ(applied.run().adapt.lr, 0.5);
   EXPECT_EQ(applied.of_method("alpha"), "0.3");
-  EXPECT_EQ(applied.of_method("eta"), "2");
+  EXPECT_EQ(applied.of_method("eta"), "2.0");
 }
 
 TEST(RunOptionsTest, TableOfAnotherMethodOrTaskIsPassedOver) {
@@ -62,7 +64,7 @@ TEST(RunOptionsTest, MoreSpecificTableWinsAndTheUserOverAll) {
   const Applied chosen(tables, {{"alpha", "0.9"}, {"epochs", "11"}});
   EXPECT_EQ(chosen.of_method("alpha"), "0.9");
   EXPECT_EQ(chosen.run().adapt.epochs, 11);
-  EXPECT_EQ(chosen.of_method("lambda"), "3");
+  EXPECT_EQ(chosen.of_method("lambda"), "3.0");
 }
 
 TEST(RunOptionsTest, TableOfAMethodWinsOverItsVariantAndMayChooseIt) {
@@ -95,13 +97,27 @@ TEST(RunOptionsTest, BadTablesOfMethodsAreNamedThoughTheyDoNotHoldNow) {
       {"[for.proca]\nbackbone = \"resnet18\"\n",
        "preset mine: [for.proca]: neither adaptation nor proca has an option \"backbone\""},
       {"[for.proca.\"*\".photo]\nepochs = 0\n",
-       "preset mine, [for.proca.*.photo]: --epochs: 0 is not in the range"},
+       "preset mine, [for.proca.*.photo]: --epochs: \"0\" is out of range"},
       {"[for.proca.sketch]\nalpha = \"much\"\n",
        "preset mine, [for.proca.sketch]: --alpha: \"much\""},
   };
   for (const auto& [tables, message] : cases) {
     const auto thrown = message_of([&, &tables = tables] { Applied{tables}; });
     EXPECT_EQ(thrown.substr(0, message.size()), message) << tables;
+  }
+}
+
+TEST(RunOptionsTest, PresetsOfTheProgramNameMethodsAndOptionsThatExist) {
+  const auto& known = methods::all_methods();
+  if (std::none_of(known.begin(), known.end(),
+                   [](const auto& spec) { return spec.name == "cida"; })) {
+    GTEST_SKIP() << "the methods that the presets speak of are not all there";
+  }
+  for (const auto& preset : protocol::all_presets()) {
+    RunOptions run;
+    OptionSet options;
+    run.bind(options);
+    EXPECT_NO_THROW(run.apply(preset, options)) << preset.name;
   }
 }
 

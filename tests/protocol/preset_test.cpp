@@ -64,6 +64,42 @@ TEST(PresetTest, SettingsOfThePaperAreThere) {
   EXPECT_EQ(find_preset("office31-ci").settings.at("adapt").at("epochs"), Words{"10"});
 }
 
+TEST(PresetTest, MethodsHaveTheSettingsOfTheirAuthors) {
+  // The value that wins for a method and task.
+  const auto value = [](const std::string& preset, const std::string& method,
+                        const std::string& source, const std::string& target,
+                        const std::string& option) {
+    const auto found = find_preset(preset);
+    Words values;
+    for (const auto& table : method_tables(found, method, source, target)) {
+      const auto& settings = found.settings.at(table);
+      if (settings.contains(option)) values = settings.at(option);
+    }
+    return values;
+  };
+  EXPECT_EQ(value("office31-ci", "pada", "amazon", "dslr", "lr"), Words{"1e-3"});
+  EXPECT_EQ(value("office31-ci", "pada-prototypes", "dslr", "amazon", "lr"), Words{"3e-4"});
+  EXPECT_EQ(value("office31-ci", "ba3us", "dslr", "amazon", "cot-weight"), Words{"5"});
+  const auto office_home = [&](const std::string& source, const std::string& target,
+                               const std::string& option) {
+    return value("office-home-ci", "pada", source, target, option);
+  };
+  EXPECT_EQ(office_home("Art", "Product", "reversal-high"), Words{"0.5"});
+  EXPECT_EQ(office_home("Art", "Real_World", "reversal-high"), Words{"0.25"});
+  EXPECT_EQ(office_home("Product", "Real_World", "reversal-high"), Words{"0.3"});
+  EXPECT_EQ(office_home("Clipart", "Real_World", "reversal-high"), Words{"0.5"});
+  EXPECT_EQ(office_home("Clipart", "Real_World", "refresh-every"), Words{"1000"});
+  EXPECT_EQ(office_home("Real_World", "Art", "reversal-high"), Words{"1"});
+  EXPECT_EQ(office_home("Real_World", "Art", "softmax-scale"), Words{"1"});
+  EXPECT_EQ(office_home("Real_World", "Art", "lr"), Words{"3e-4"});
+  EXPECT_EQ(office_home("Real_World", "Clipart", "lr"), Words{"1e-3"});
+  EXPECT_EQ(office_home("Real_World", "Clipart", "softmax-scale"), Words{"10"});
+  EXPECT_EQ(value("imagenet-caltech-ci", "pada", "imagenet", "caltech", "bottleneck"), Words{"0"});
+  EXPECT_EQ(value("imagenet-caltech-ci", "pada", "caltech", "imagenet", "bottleneck"), Words{});
+  EXPECT_EQ(value("imagenet-caltech-ci", "ba3us", "caltech", "imagenet", "iterations"),
+            Words{"40000"});
+}
+
 TEST(PresetTest, SharedClassesOfCaltechFillStepsOfOtherSizes) {
   const auto preset = find_preset("imagenet-caltech-ci");
   // 84 classes: 8 steps of 10, 5 of 15, 4 of 20, 2 of 30 and 2 of 40

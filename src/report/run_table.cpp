@@ -44,21 +44,13 @@ std::vector<double> percents(const Runs& runs, const ValueOf& value_of) {
   return values;
 }
 
-// "-0.0" says nothing that "0.0" does not.
-std::string number(double value, int decimals) {
-  const auto text = fmt::format("{:.{}f}", value, decimals);
-  return text.find_first_not_of("-0.") == std::string::npos && text.starts_with('-')
-             ? text.substr(1)
-             : text;
-}
-
 template <typename ValueOf>
 std::string cell(const Runs& runs, int decimals, const ValueOf& value_of) {
   const auto values = percents(runs, value_of);
   if (values.empty()) return kNoValue;
   const auto [mean, std] = protocol::mean_std(values);
-  return values.size() == 1 ? number(mean, decimals)
-                            : number(mean, decimals) + " ± " + number(std, decimals);
+  return values.size() == 1 ? show_number(mean, decimals)
+                            : show_number(mean, decimals) + " ± " + show_number(std, decimals);
 }
 
 Row step_row(const Runs& runs, size_t index) {
@@ -122,7 +114,7 @@ std::string group_matrix(const Runs& runs) {
     const auto values = percents(runs, [&](const RunMetrics& run) {
       return std::optional<double>(groups_of(run).at(group));
     });
-    return values.empty() ? kNoValue : number(protocol::mean_std(values).mean, 1);
+    return values.empty() ? kNoValue : show_number(protocol::mean_std(values).mean, 1);
   };
   // "source" and columns of at most "100.0" with two blanks before them.
   constexpr size_t kGroupsPerTable = (kTableWidth - 6) / 7;

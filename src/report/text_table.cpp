@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <fmt/format.h>
+
 namespace proca::report {
 
 int64_t display_width(const std::string& text) {
@@ -10,14 +12,21 @@ int64_t display_width(const std::string& text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; });
 }
 
-std::string text_table(const std::vector<std::vector<std::string>>& rows) {
+std::string show_number(double value, int64_t decimals) {
+  const auto text = fmt::format("{:.{}f}", value, decimals);
+  return text.find_first_not_of("-0.") == std::string::npos && text.starts_with('-')
+             ? text.substr(1)
+             : text;
+}
+
+std::string text_table(const std::vector<std::vector<std::string>>& rows, int64_t width) {
   std::vector<int64_t> widths(rows.front().size());
   for (const auto& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
   int64_t total = 2 * (static_cast<int64_t>(widths.size()) - 1);
-  for (const auto width : widths) total += width;
-  const std::string separator = total <= kTableWidth ? "  " : " ";
+  for (const auto column : widths) total += column;
+  const std::string separator = total <= width ? "  " : " ";
 
   std::string text;
   for (const auto& row : rows) {

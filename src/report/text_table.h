@@ -12,9 +12,13 @@ inline constexpr int64_t kTableWidth = 80;
 /// Characters as a terminal shows them: "±" is one, though it has two bytes.
 int64_t display_width(const std::string& text);
 
+/// A number for people: "-0.0" says nothing that "0.0" does not.
+std::string show_number(double value, int64_t decimals);
+
 /// Rows of cells as text: the first column to the left, the others to the right, each
 /// as wide as its widest cell. Two blanks separate columns, one where two would make
-/// the table wider than `kTableWidth`. All rows have the same number of cells.
-std::string text_table(const std::vector<std::vector<std::string>>& rows);
+/// the table wider than `width`. All rows have the same number of cells.
+std::string text_table(const std::vector<std::vector<std::string>>& rows,
+                       int64_t width = kTableWidth);
 
 }  // namespace proca::report

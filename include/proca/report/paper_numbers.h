@@ -7,10 +7,11 @@
 
 namespace proca::report {
 
-/// One number as the paper prints it.
+/// One number as the paper prints it, misprints corrected where the right one is known.
 struct PaperNumber {
   double value = 0;
-  std::string note = {};  ///< why it may be wrong; empty for most
+  std::string note = {};  ///< what was corrected, or why it may be wrong; empty for most
+  std::string text = {};  ///< instead of a value, for cells that are no figures
 };
 
 /// The numbers that the paper reports, by experiment, block, row and column, all as
@@ -18,8 +19,10 @@ struct PaperNumber {
 /// one per experiment, which are part of the program.
 ///
 /// ```
+/// # Lines that begin so are comments; the first other line is the header.
 /// block,row,column,value,note
 /// final,PADA,A->D,56.9,
+/// A->D,SCD step 1,classes,[0-7 9 (12)],"a text in brackets is no number"
 /// ```
 class PaperNumbers {
  public:

@@ -140,8 +140,8 @@ report::ComparisonTable compare(const protocol::Experiment& experiment,
   const bool all_tasks = experiment.tasks.size() == whole.tasks.size();
   // The paper's means are over all tasks: nothing to compare those of some with.
   const bool only_means = view == kSteps || view == kSweep || view == kDrop;
-  const auto paper =
-      only_means && !all_tasks ? report::PaperNumbers() : report::paper_numbers(experiment.name);
+  const bool comparable = !experiment.paper.empty() && (all_tasks || !only_means);
+  const auto paper = comparable ? report::paper_numbers(experiment.name) : report::PaperNumbers();
   auto table = report::make_table(experiment, results, paper);
   if (view == kTasks && !all_tasks) {
     for (auto& block : table.blocks) {

@@ -3,12 +3,14 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/lock_file.h"
 #include "proca/core/log.h"
 #include "proca/core/progress.h"
+#include "proca/engine/state_directory.h"
 #include "run_results.h"
 
 namespace proca::engine {
@@ -24,11 +26,14 @@ class Reproduction {
 
   ReproductionOutcome run() {
     const auto runs = left_of(all_of(plan_.runs));
-    const auto sources = left_of(sources_of(runs));
+    const auto sources = untrained_of(sources_of(runs));
     total_ = static_cast<int64_t>(sources.size() + runs.size());
     log_info(
         fmt::format("{} of {} runs are done", plan_.runs.size() - runs.size(), plan_.runs.size()));
+    // In a log the lines of the jobs are enough.
+    if (isatty(STDERR_FILENO) != 0) progress_.emplace("runs", total_, "runs");
     if (perform(sources)) perform(runs);
+    progress_.reset();
     read_cells();
     return std::move(outcome_);
   }
@@ -55,29 +60,52 @@ class Reproduction {
     return all;
   }
 
-  // Those without results.
-  Planned left_of(const Planned& planned) const {
+  Planned left_of(const Planned& runs) const {
     Planned left;
-    for (const auto* run : planned) {
+    for (const auto* run : runs) {
       if (!read_results(run->folder, run->seed)) {
         left.push_back(run);
-      } else if (const auto theirs = data_root_of(run->folder); theirs != data_root_) {
-        throw InputError(
-            fmt::format("{}: holds results of the images in {}, not in {}; use another --out",
-                        run->folder.string(), theirs, data_root_.string()));
+      } else {
+        check_images(run->folder);
       }
     }
     return left;
+  }
+
+  // The model is what counts: what its run was cut off at after that does not matter,
+  // and was perhaps about a target of another experiment.
+  Planned untrained_of(const Planned& sources) const {
+    Planned left;
+    for (const auto* source : sources) {
+      const auto state = source->folder / fmt::format("source-{}", source->seed);
+      if (!StateDirectory::exists(state) ||
+          StateDirectory(state).manifest().phase != Phase::kReady) {
+        left.push_back(source);
+      } else if (fs::exists(source->folder / "run.toml")) {
+        check_images(source->folder);
+      }
+    }
+    return left;
+  }
+
+  void check_images(const fs::path& folder) const {
+    const auto theirs = data_root_of(folder);
+    if (theirs == data_root_) return;
+    throw InputError(
+        fmt::format("{}: holds results of the images in {}, not in {}; use another --out",
+                    folder.string(), theirs, data_root_.string()));
   }
 
   // Whether all went well.
   bool perform(const Planned& planned) {
     std::vector<Job> jobs;
     for (const auto* run : planned) jobs.push_back(run->job);
-    Progress progress("runs", total_, "runs");
     const JobListener listener{
         .on_end = [&](const JobEnd& end) { report(*planned[static_cast<size_t>(end.job)], end); },
-        .on_wait = [&] { progress.update(done_); }};
+        .on_wait =
+            [&] {
+              if (progress_) progress_->update(done_);
+            }};
     const auto ends = run_jobs(jobs, slots_, listener);
     for (const auto& end : ends) outcome_.num_started += end.has_value() ? 1 : 0;
     return !outcome_.failure;
@@ -120,6 +148,7 @@ class Reproduction {
   const fs::path data_root_;
   std::span<const JobSlot> slots_;
   ReproductionOutcome outcome_;
+  std::optional<Progress> progress_;
   int64_t done_ = 0, total_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "proca/core/file.h"
 #include "proca/core/nearest_word.h"
 #include "proca/engine/reproduction.h"
+#include "proca/engine/state_directory.h"
 #include "run_config.h"
 #include "run_identity.h"
 
@@ -144,8 +145,7 @@ class Planner {
         path.replace(at, word.size(), meaning);
       }
     }
-    std::error_code unreadable;
-    if (!fs::exists(fs::path(path) / "state.json", unreadable)) {
+    if (!StateDirectory::exists(path)) {
       throw InputError(fmt::format("--source-state: {} is no state of a source model", path));
     }
     return fs::weakly_canonical(path);

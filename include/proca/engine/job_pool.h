@@ -55,8 +55,9 @@ struct JobListener {
 ///
 /// Example:
 /// ```
-/// const auto ends = run_jobs({{{"hello", {"/bin/echo", "hello"}, "hello.log"}}}, {{{}}});
-/// ends[0]->exit_code;  // 0
+/// const std::vector<Job> jobs = {{"hello", {"/bin/echo", "hello"}, "hello.log"}};
+/// const auto ends = run_jobs(jobs, std::vector<JobSlot>(2));  // two at a time
+/// ends[0]->exit_code;                                         // 0
 /// ```
 std::vector<std::optional<JobEnd>> run_jobs(std::span<const Job> jobs,
                                             std::span<const JobSlot> slots,

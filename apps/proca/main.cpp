@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
       argc, argv,
       {demo_command(), data_verify_command(), data_list_command(), data_pack_command(),
        data_make_demo_command(), pretrain_command(), adapt_command(), run_command(),
-       evaluate_command(), predict_command(), inspect_command(), export_command(),
-       methods_command(), presets_command(), bench_decode_command(), bench_network_command(),
-       bench_step_command()});
+       reproduce_command(), evaluate_command(), predict_command(), inspect_command(),
+       export_command(), methods_command(), presets_command(), bench_decode_command(),
+       bench_network_command(), bench_step_command()});
 }

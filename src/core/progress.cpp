@@ -47,10 +47,15 @@ void Progress::print(int64_t done, std::string_view note, Clock::time_point now)
   printed_ = now;
   visible_ = true;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const double rate = static_cast<double>(done) / std::max(elapsed, 1e-9);
-  const double left = rate > 0 ? static_cast<double>(total_ - done) / rate : 0.0;
-  const auto facts = fmt::format("{}/{} {}, {:.0f}/s, {} left{}{}", done, total_, unit_, rate,
-                                 format_duration(left), note.empty() ? "" : ", ", note);
+  auto facts = fmt::format("{}/{} {}", done, total_, unit_);
+  if (done > 0) {  // Before that nobody can tell how long it takes.
+    const double seconds_each = std::max(elapsed, 1e-9) / static_cast<double>(done);
+    const double left = static_cast<double>(total_ - done) * seconds_each;
+    facts += seconds_each > 1 ? fmt::format(", {:.1f} s each", seconds_each)
+                              : fmt::format(", {:.0f}/s", 1 / seconds_each);
+    facts += fmt::format(", {} left", format_duration(left));
+  }
+  if (!note.empty()) facts += fmt::format(", {}", note);
   if (!on_terminal()) {
     fmt::print(stderr, "{}: {}\n", title_, facts);
     return;

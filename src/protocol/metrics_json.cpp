@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -85,6 +86,79 @@ StepRecord read_record(const nlohmann::json& json) {
   return record;
 }
 
+// A share of at most `limit` percent; null is one of which no image is left.
+double share(const nlohmann::json& value, const std::string& key, double limit = 100) {
+  if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (!value.is_number()) refuse(key + " is not a number");
+  const auto number = value.get<double>();
+  if (!(std::abs(number) <= limit)) refuse(fmt::format("{} is {} percent", key, number));
+  return number / 100;
+}
+
+double share_of(const nlohmann::json& json, const std::string& key) {
+  return share(json.at(key), key);
+}
+
+std::vector<double> shares_of(const nlohmann::json& json, const std::string& key) {
+  if (!json.at(key).is_array()) refuse(key + " is not a list");
+  std::vector<double> shares;
+  for (const auto& value : json.at(key)) shares.push_back(share(value, key));
+  return shares;
+}
+
+std::optional<double> optional_share(const nlohmann::json& json, const std::string& key) {
+  if (!json.contains(key)) return std::nullopt;
+  return share_of(json, key);
+}
+
+StepMetrics read_step(const nlohmann::json& json, int64_t number) {
+  if (count(json, "step") != number) refuse(fmt::format("step {} is missing", number));
+  StepMetrics step;
+  step.accuracy = share_of(json, "accuracy_percent");
+  step.s1_accuracy = share_of(json, "s1_accuracy_percent");
+  step.s1_accuracy_rounded = share_of(json, "s1_accuracy_rounded_percent");
+  step.accuracy_drop = share_of(json, "accuracy_drop_percent");
+  // From little to much accuracy it is far below -100 %.
+  step.relative_accuracy_drop = share(json.at("relative_accuracy_drop_percent"), "relative drop",
+                                      std::numeric_limits<double>::max());
+  step.group_accuracy = shares_of(json, "group_accuracy_percent");
+  if (json.contains("detection")) step.detection = read_detection(json.at("detection"));
+  if (json.contains("pseudo_labels")) step.pseudo_labels = read_tally(json.at("pseudo_labels"));
+  return step;
+}
+
+RunMetrics read_run(const nlohmann::json& json) {
+  RunMetrics metrics;
+  metrics.final_accuracy = share_of(json, "final_accuracy_percent");
+  metrics.mean_accuracy = share_of(json, "mean_accuracy_percent");
+  metrics.final_s1_accuracy = share_of(json, "final_s1_accuracy_percent");
+  metrics.mean_s1_accuracy = share_of(json, "mean_s1_accuracy_percent");
+  metrics.forgetting = share_of(json, "forgetting_percent");
+  metrics.backward_transfer = share_of(json, "backward_transfer_percent");
+  metrics.mean_recall = optional_share(json, "mean_recall_percent");
+  metrics.mean_precision = optional_share(json, "mean_precision_percent");
+  metrics.pseudo_label_accuracy = optional_share(json, "pseudo_label_accuracy_percent");
+  metrics.source_group_accuracy = shares_of(json, "source_group_accuracy_percent");
+  if (!json.at("steps").is_array()) refuse("steps is not a list");
+  for (const auto& step : json.at("steps")) {
+    metrics.steps.push_back(read_step(step, static_cast<int64_t>(metrics.steps.size()) + 1));
+  }
+  if (metrics.steps.empty()) refuse("there is no step");
+  return metrics;
+}
+
+// Reads with `read`, and says which file it was that cannot be read.
+template <typename Read>
+auto read_json(const std::string& text, const std::string& origin, const Read& read) {
+  try {
+    return read(nlohmann::json::parse(text));
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("{}: is damaged: {}", origin, error.what()));
+  } catch (const std::invalid_argument& error) {
+    throw InputError(fmt::format("{}: is damaged: {}", origin, error.what()));
+  }
+}
+
 Json step_json(const StepMetrics& step, int64_t number) {
   Json json = {{"step", number},
                {"accuracy_percent", percent(step.accuracy)},
@@ -119,13 +193,7 @@ std::string to_json(const StepRecord& record, const std::vector<std::string>& cl
 }
 
 StepRecord step_record_from_json(const std::string& text, const std::string& origin) {
-  try {
-    return read_record(nlohmann::json::parse(text));
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("{}: is damaged: {}", origin, error.what()));
-  } catch (const std::invalid_argument& error) {
-    throw InputError(fmt::format("{}: is damaged: {}", origin, error.what()));
-  }
+  return read_json(text, origin, read_record);
 }
 
 std::string to_json(const RunMetrics& metrics) {
@@ -146,6 +214,10 @@ std::string to_json(const RunMetrics& metrics) {
     json["steps"].push_back(step_json(metrics.steps[i], static_cast<int64_t>(i) + 1));
   }
   return text_of(json);
+}
+
+RunMetrics run_metrics_from_json(const std::string& text, const std::string& origin) {
+  return read_json(text, origin, read_run);
 }
 
 }  // namespace proca::protocol

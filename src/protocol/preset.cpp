@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "embedded_presets.h"
+#include "embedded_files.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/nearest_word.h"
@@ -15,7 +15,7 @@ const std::vector<Preset>& all_presets() {
     std::vector<Preset> parsed;
     for (const auto& file : embedded_presets()) {
       const std::string name(file.name);
-      parsed.push_back(parse_preset(file.toml, name, fmt::format("presets/{}.toml", name)));
+      parsed.push_back(parse_preset(file.text, name, fmt::format("presets/{}.toml", name)));
     }
     return parsed;
   }();

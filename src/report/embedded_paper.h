@@ -1,17 +1,10 @@
 #pragma once
 
-#include <span>
-#include <string_view>
+#include "proca/core/embedded_file.h"
 
-namespace proca::report {
+namespace proca {
 
-/// A file of `paper/` as it was when the library was built.
-struct EmbeddedPaper {
-  std::string_view name;  ///< of the file, without `.csv`: that of an experiment
-  std::string_view csv;
-};
+/// The files of `paper/`, by name.
+std::span<const EmbeddedFile> embedded_paper();
 
-/// All of them, by name.
-std::span<const EmbeddedPaper> embedded_paper();
-
-}  // namespace proca::report
+}  // namespace proca

@@ -86,7 +86,7 @@ const PaperNumbers& paper_numbers(const std::string& experiment) {
     std::map<std::string, PaperNumbers> parsed;
     for (const auto& file : embedded_paper()) {
       const std::string name(file.name);
-      parsed[name] = PaperNumbers::parse(file.csv, fmt::format("paper/{}.csv", name));
+      parsed[name] = PaperNumbers::parse(file.text, fmt::format("paper/{}.csv", name));
     }
     return parsed;
   }();

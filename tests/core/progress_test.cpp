@@ -89,6 +89,22 @@ TEST(ProgressTest, AnEmptyTotalAndMoreThanTheTotalKeepTheBarWhole) {
   EXPECT_NE(text.find("0:00 left"), std::string::npos) << text;
 }
 
+TEST(ProgressTest, SlowWorkShowsItsSecondsAndNoneDoneNoTimeLeft) {
+  Terminal terminal;
+  ASSERT_TRUE(terminal.opened());
+  {
+    Progress progress("runs", 4, "runs");
+    wait_longer_than_the_refresh();
+    progress.update(0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+    progress.update(1);
+  }
+  const auto text = terminal.release();
+  EXPECT_NE(text.find("0/4 runs\r"), std::string::npos) << text;
+  EXPECT_NE(text.find("1/4 runs, 1."), std::string::npos) << text;
+  EXPECT_NE(text.find(" s each, "), std::string::npos) << text;
+}
+
 TEST(ProgressTest, IsSilentAboveTheInfoLevel) {
   Terminal terminal;
   ASSERT_TRUE(terminal.opened());

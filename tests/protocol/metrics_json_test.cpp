@@ -1,5 +1,7 @@
 #include "proca/protocol/metrics_json.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -132,6 +134,84 @@ TEST(MetricsJsonTest, WhatARunDoesNotHaveIsLeftOutOrNull) {
   EXPECT_FALSE(read.contains("pseudo_label_accuracy_percent"));
   EXPECT_FALSE(read.at("steps")[0].contains("detection"));
   EXPECT_TRUE(read.at("steps")[0].at("group_accuracy_percent")[1].is_null());
+}
+
+TEST(MetricsJsonTest, RunIsReadBackAsWritten) {
+  const auto run = ThreeSteps().summary();
+  const auto read = run_metrics_from_json(to_json(run), "r.json");
+  EXPECT_NEAR(read.final_accuracy, 0.76, 1e-12);
+  EXPECT_NEAR(read.mean_accuracy, run.mean_accuracy, 1e-12);
+  EXPECT_NEAR(read.final_s1_accuracy, run.final_s1_accuracy, 1e-12);
+  EXPECT_NEAR(read.mean_s1_accuracy, run.mean_s1_accuracy, 1e-12);
+  EXPECT_NEAR(read.forgetting, 0.15, 1e-12);
+  EXPECT_NEAR(read.backward_transfer, -0.1, 1e-12);
+  EXPECT_NEAR(read.mean_recall.value(), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(read.mean_precision.value(), run.mean_precision.value(), 1e-12);
+  EXPECT_NEAR(read.pseudo_label_accuracy.value(), 22.0 / 35, 1e-12);
+  ASSERT_EQ(read.source_group_accuracy.size(), 3u);
+  EXPECT_NEAR(read.source_group_accuracy[2], 0.2, 1e-12);
+  ASSERT_EQ(read.steps.size(), 3u);
+  const auto& step = read.steps[2];
+  EXPECT_NEAR(step.accuracy, 0.76, 1e-12);
+  EXPECT_NEAR(step.s1_accuracy, run.steps[2].s1_accuracy, 1e-12);
+  EXPECT_NEAR(step.s1_accuracy_rounded, 0.5835, 1e-12);
+  EXPECT_NEAR(step.accuracy_drop, 4.0 / 12, 1e-12);
+  EXPECT_NEAR(step.relative_accuracy_drop, 4.0 / 11, 1e-12);
+  EXPECT_NEAR(step.group_accuracy.at(1), 0.9, 1e-12);
+  EXPECT_EQ(step.detection.value().num_detected, 2);
+  EXPECT_EQ(step.pseudo_labels.value().num_images, 5);
+  EXPECT_EQ(to_json(read), to_json(run));
+}
+
+TEST(MetricsJsonTest, WhatARunDoesNotHaveIsReadAsMissing) {
+  const StepRecord record{.classes = {{0, 2, 1}, {1, 0, 0}}};
+  const auto run =
+      summarise({.steps = {{0}, {1}}, .first_classes = {0}}, record.classes, {{record}});
+  const auto read = run_metrics_from_json(to_json(run), "r.json");
+  EXPECT_FALSE(read.mean_recall.has_value());
+  EXPECT_FALSE(read.pseudo_label_accuracy.has_value());
+  EXPECT_FALSE(read.steps[0].detection.has_value());
+  EXPECT_TRUE(std::isnan(read.steps[0].group_accuracy.at(1)));
+}
+
+TEST(MetricsJsonTest, RefusesDamagedRuns) {
+  const auto good = json::parse(to_json(ThreeSteps().summary()));
+  struct Case {
+    std::string path;  // of the value to change
+    json value;
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {"/final_accuracy_percent", "76", "final_accuracy_percent is not a number"},
+      {"/final_accuracy_percent", 101, "final_accuracy_percent is 101 percent"},
+      {"/forgetting_percent", -200, "forgetting_percent is -200 percent"},
+      {"/mean_recall_percent", true, "mean_recall_percent is not a number"},
+      {"/source_group_accuracy_percent", 3, "source_group_accuracy_percent is not a list"},
+      {"/source_group_accuracy_percent/0", "x", "source_group_accuracy_percent is not a number"},
+      {"/steps", json::object(), "steps is not a list"},
+      {"/steps", json::array(), "there is no step"},
+      {"/steps/1/step", 3, "step 2 is missing"},
+      {"/steps/1/step", "2", "step is not a whole number"},
+      {"/steps/0", 1, ""},
+      {"/steps/0/detection/right", 3, "more classes are right than were detected or present"},
+      {"/steps/0/pseudo_labels/correct", 11, "11 of 10 images are right"},
+  };
+  for (const auto& [path, value, message] : cases) {
+    auto damaged = good;
+    damaged[json::json_pointer(path)] = value;
+    const auto actual = message_of([&] { run_metrics_from_json(damaged.dump(), "r.json"); });
+    EXPECT_EQ(actual.substr(0, 20 + message.size()), "r.json: is damaged: " + message) << path;
+  }
+  for (const auto* key : {"final_accuracy_percent", "backward_transfer_percent", "steps"}) {
+    auto damaged = good;
+    damaged.erase(key);
+    EXPECT_NE(message_of([&] { run_metrics_from_json(damaged.dump(), "r.json"); }).find(key),
+              std::string::npos);
+  }
+  EXPECT_EQ(message_of([&] {
+              run_metrics_from_json(good.dump().substr(0, 100), "r.json");
+            }).substr(0, 20),
+            "r.json: is damaged: ");
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ Command methods_command();
 Command predict_command();
 Command presets_command();
 Command pretrain_command();
+Command reproduce_command();
 Command run_command();
 
 }  // namespace proca::app

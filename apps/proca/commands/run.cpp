@@ -1,13 +1,11 @@
-#include <charconv>
 #include <iostream>
 #include <memory>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "proca/core/error.h"
 #include "run_report.h"
+#include "seeds.h"
 
 namespace proca::app {
 namespace {
@@ -20,26 +18,9 @@ struct Options {
   bool json = false;
 };
 
-std::vector<int64_t> parse_seeds(const Options& options) {
-  if (options.seeds.empty()) return {options.seed};
-  std::vector<int64_t> seeds;
-  std::set<int64_t> known;
-  for (const auto& text : options.seeds) {
-    int64_t seed = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-    if (error != std::errc{} || end != text.data() + text.size() || seed < 0) {
-      throw InvalidOption(fmt::format("--seeds: \"{}\" is not a whole number from 0", text));
-    }
-    if (!known.insert(seed).second) {
-      throw InvalidOption(fmt::format("--seeds: {} is given twice", seed));
-    }
-    seeds.push_back(seed);
-  }
-  return seeds;
-}
-
 void run(Options& options, const OptionSet& set) {
-  options.run.seeds = parse_seeds(options);
+  options.run.seeds =
+      options.seeds.empty() ? std::vector{options.seed} : parse_seeds(options.seeds);
   const auto preset = protocol::find_preset(options.run.preset);
   options.run.apply(preset, set);
   const auto results = engine::run_protocol(options.run, preset, options.out);

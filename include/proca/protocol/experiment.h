@@ -52,7 +52,7 @@ struct ExperimentTask {
 /// ```
 /// title = "Final accuracy on Office-31-CI"
 /// paper = "Table 2"             # left out: nothing to compare with
-/// preset = "office31-ci"        # a name or a TOML file
+/// preset = "office31-ci"        # a name, or a TOML file beside this one
 /// view = "tasks"                # tasks, steps, task-steps, sweep, detected-classes, bars, drop
 /// metrics = ["final", "final-s1"]
 /// seeds = [0, 1, 2]

@@ -19,4 +19,8 @@ StepRecord step_record_from_json(const std::string& text, const std::string& ori
 /// Everything in `RunMetrics`, accuracies in percent.
 std::string to_json(const RunMetrics& metrics);
 
+/// Reads it back; an accuracy that is null is NaN. Throws `InputError` naming `origin`
+/// when it is damaged.
+RunMetrics run_metrics_from_json(const std::string& text, const std::string& origin);
+
 }  // namespace proca::protocol

@@ -1,0 +1,251 @@
+// proca reproduce: the runs of an experiment, each a `proca run` of its own, and the
+// table that puts them beside the paper's.
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+#include <torch/cuda.h>
+
+#include "commands.h"
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/core/interrupt.h"
+#include "proca/core/log.h"
+#include "proca/core/parallel.h"
+#include "proca/engine/reproduction.h"
+#include "proca/report/comparison_table.h"
+#include "seeds.h"
+
+namespace proca::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+using OptionValues = std::map<std::string, Words>;
+
+struct Options {
+  Words name;
+  bool list = false;
+  std::string data_root;
+  std::string out;
+  Words seeds;
+  Words tasks;
+  Words runs;
+  double budget = 0;
+  std::string weights;
+  Words settings;
+  std::string source_state;
+  int64_t jobs = 0;
+  int64_t threads = 0;
+};
+
+// What the command says itself to every run that it starts.
+bool is_own(const std::string& name) {
+  static const Words own = {"preset",  "data-root",    "source", "target", "method",
+                            "seed",    "seeds",        "out",    "json",   "budget",
+                            "weights", "source-state", "threads"};
+  return std::find(own.begin(), own.end(), name) != own.end();
+}
+
+// --set NAME=VALUE; the command line is split at commas, so a word without = is one
+// more value of the option before it.
+OptionValues parse_settings(const Words& words) {
+  OptionValues options;
+  std::string name;
+  for (const auto& word : words) {
+    const auto equals = word.find('=');
+    if (equals != word.npos) {
+      name = word.substr(0, equals);
+      if (is_own(name)) {
+        throw InvalidOption(fmt::format(
+            "--set: {} is up to the experiment, or has an option of its own here", name));
+      }
+      if (name.empty() || options.contains(name)) {
+        throw InvalidOption(fmt::format("--set: \"{}\" {}", word,
+                                        name.empty() ? "names no option" : "sets it once more"));
+      }
+    } else if (name.empty()) {
+      throw InvalidOption(fmt::format("--set: \"{}\" is not of the form NAME=VALUE", word));
+    }
+    options[name].push_back(equals == word.npos ? word : word.substr(equals + 1));
+  }
+  return options;
+}
+
+OptionValues passed_on(const Options& options) {
+  auto values = parse_settings(options.settings);
+  if (options.budget > 0) values["budget"] = {fmt::format("{}", options.budget)};
+  if (!options.weights.empty()) values["weights"] = {fs::absolute(options.weights).string()};
+  return values;
+}
+
+// Labels may have commas, at which the command line was split: puts together what only
+// together is a label.
+template <typename Item>
+Words joined_labels(const Words& pieces, const std::vector<Item>& items) {
+  const auto is_label = [&](const std::string& text) {
+    return std::any_of(items.begin(), items.end(),
+                       [&](const auto& item) { return item.label == text; });
+  };
+  Words labels;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    auto text = pieces[i];
+    for (size_t end = i + 1; end < pieces.size() && !is_label(text); ++end) {
+      text += "," + pieces[end];
+      if (is_label(text)) i = end;
+    }
+    labels.push_back(is_label(text) ? text : pieces[i]);
+  }
+  return labels;
+}
+
+void print_list() {
+  for (const auto& experiment : protocol::all_experiments()) {
+    std::cout << fmt::format("{:<34}{} ({})\n", experiment.name, experiment.title,
+                             experiment.paper);
+  }
+}
+
+// Deals the devices to the slots in turn, unless the user chose one.
+std::vector<engine::JobSlot> make_slots(int64_t jobs, int64_t devices,
+                                        const OptionValues& options) {
+  std::vector<engine::JobSlot> slots(static_cast<size_t>(jobs));
+  if (devices < 2 || options.contains("device")) return slots;
+  for (int64_t i = 0; i < jobs; ++i) {
+    slots[static_cast<size_t>(i)].arguments = {"--device", fmt::format("cuda:{}", i % devices)};
+  }
+  return slots;
+}
+
+// `whole` is the experiment with all its tasks.
+report::ComparisonTable compare(const protocol::Experiment& experiment,
+                                const protocol::Experiment& whole,
+                                const std::vector<engine::ReproducedRun>& runs) {
+  std::vector<report::RunResult> results;
+  for (const auto& run : runs) {
+    auto& result = results.emplace_back();
+    result.run = run.run;
+    result.task = run.task;
+    result.seed = run.seed;
+    result.metrics = run.metrics;
+    for (const auto& step : run.detection) {
+      result.detection.push_back({step.detected, step.present, step.cumulative, step.threshold});
+    }
+  }
+  using enum protocol::TableView;
+  const auto view = experiment.view;
+  const bool all_tasks = experiment.tasks.size() == whole.tasks.size();
+  // The paper's means are over all tasks: nothing to compare those of some with.
+  const bool only_means = view == kSteps || view == kSweep || view == kDrop;
+  const bool comparable = !experiment.paper.empty() && (all_tasks || !only_means);
+  const auto paper = comparable ? report::paper_numbers(experiment.name) : report::PaperNumbers();
+  auto table = report::make_table(experiment, results, paper);
+  if (view == kTasks && !all_tasks) {
+    for (auto& block : table.blocks) {
+      for (auto& row : block.rows) row.cells.back().paper.reset();
+    }
+  }
+  return table;
+}
+
+void write_tables(const fs::path& stem, const report::ComparisonTable& table) {
+  const auto write = [&](const std::string& extension, const std::string& text) {
+    write_file(stem.string() + extension, text);
+  };
+  write(".txt", report::to_text(table));
+  write(".md", report::to_markdown(table));
+  write(".csv", report::to_csv(table));
+  write(".tex", report::to_latex(table));
+}
+
+// Ends the command as the job ended.
+[[noreturn]] void fail(const engine::FailedJob& job) {
+  const auto message = fmt::format("{}: failed with exit code {}: {} ({})", job.label,
+                                   job.exit_code, job.reason, job.log.string());
+  if (job.exit_code == 2) throw InputError(message);
+  if (job.exit_code == 130) throw Interrupted(message);
+  throw Error(message);
+}
+
+void check(const Options& options) {
+  const auto require = [](bool is_given, const std::string& what) {
+    if (is_given) return;
+    throw InvalidOption(
+        fmt::format("proca reproduce: {} is missing (see proca reproduce --help)", what));
+  };
+  require(!options.name.empty(), "the name of an experiment");
+  if (options.name.size() > 1) {
+    throw InvalidOption(
+        fmt::format("proca reproduce: unexpected argument \"{}\"", options.name[1]));
+  }
+  require(!options.data_root.empty(), "--data-root");
+  require(!options.out.empty(), "--out");
+}
+
+void reproduce(const Options& options, const OptionSet& set) {
+  if (options.list) return print_list();
+  check(options);
+  if (*set.find("budget")->chosen && options.budget <= 0) {
+    throw InvalidOption(fmt::format("--budget: {} is not above 0", options.budget));
+  }
+  const auto whole = protocol::find_experiment(options.name.front());
+  auto experiment = engine::narrowed(whole, joined_labels(options.tasks, whole.tasks),
+                                     joined_labels(options.runs, whole.runs));
+  if (!options.seeds.empty()) experiment.seeds = parse_seeds(options.seeds);
+
+  const auto devices = static_cast<int64_t>(torch::cuda::device_count());
+  const int64_t jobs = options.jobs > 0 ? options.jobs : std::max<int64_t>(1, devices);
+  const int64_t threads =
+      options.threads > 0 ? options.threads : std::max<int64_t>(1, available_cores() / jobs);
+  const engine::ReproductionOptions reproduction{
+      .program = fs::read_symlink("/proc/self/exe"),
+      .data_root = options.data_root,
+      .out = options.out,
+      .options = passed_on(options),
+      .source_state = options.source_state,
+      .arguments = {"--threads", std::to_string(threads)}};
+  const auto plan = engine::plan_reproduction(experiment, reproduction);
+  const auto outcome = engine::perform_reproduction(
+      plan, reproduction, make_slots(jobs, devices, reproduction.options));
+
+  const auto table = compare(experiment, whole, outcome.results);
+  write_tables(fs::path(options.out) / experiment.name, table);
+  std::cout << report::to_text(table);
+  if (outcome.failure) fail(*outcome.failure);
+}
+
+}  // namespace
+
+Command reproduce_command() {
+  return {"reproduce", "the paper's tables and figures, or your own experiment",
+          [](OptionSet& set) {
+            const auto options = std::make_shared<Options>();
+            set.bind_positional("name", options->name, "name of --list, or a file ending in .toml",
+                                "NAME");
+            set.bind("list", options->list, "list the tables and figures");
+            set.bind("data-root", options->data_root, "folder that holds the domains of the preset",
+                     "DIR");
+            set.bind("out", options->out, "folder for runs, source models and tables", "DIR");
+            set.bind("seeds", options->seeds, "instead of the experiment's, such as 0,1,2", "INT");
+            set.bind("tasks", options->tasks, "only these, such as \"A->W,W->A\"", "LABEL");
+            set.bind("runs", options->runs, "only these rows of the table", "LABEL");
+            set.bind("budget", options->budget,
+                     "share of the methods' own training to do, above 0; 0 = not given", 0.0);
+            set.bind("weights", options->weights, "weight file that source training starts from",
+                     "FILE");
+            set.bind("set", options->settings,
+                     "an option of proca run for every run; again for the next", "NAME=VALUE");
+            set.bind("source-state", options->source_state,
+                     "states of source models that exist, {source} and {seed} standing for both",
+                     "DIR");
+            set.bind("jobs", options->jobs, "runs at a time; 0 = one per CUDA device, at least one",
+                     0, 4096);
+            set.bind("threads", options->threads, "of each run; 0 = cores / jobs", 0, 4096);
+            return [options, &set] { reproduce(*options, set); };
+          }};
+}
+
+}  // namespace proca::app

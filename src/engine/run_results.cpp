@@ -1,0 +1,115 @@
+#include "run_results.h"
+
+#include <charconv>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/core/toml.h"
+#include "proca/protocol/metrics_json.h"
+
+namespace proca::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+bool is_there(const fs::path& path) {
+  std::error_code unreadable;  // Reading it will say why.
+  return fs::exists(path, unreadable);
+}
+
+[[noreturn]] void refuse(const std::string& origin, const std::string& what) {
+  throw InputError(fmt::format("{}: is damaged: {}", origin, what));
+}
+
+}  // namespace
+
+std::optional<protocol::RunMetrics> read_results(const fs::path& folder, int64_t seed) {
+  const auto path = folder / "results.json";
+  if (!is_there(path)) return std::nullopt;
+  try {
+    for (const auto& entry : json::parse(read_text_file(path)).at("seeds")) {
+      if (entry.at("seed") != seed) continue;
+      return protocol::run_metrics_from_json(entry.at("metrics").dump(), path.string());
+    }
+  } catch (const json::exception& error) {
+    refuse(path.string(), error.what());
+  }
+  refuse(path.string(), fmt::format("it has no seed {}", seed));
+}
+
+std::string data_root_of(const fs::path& folder) {
+  const auto path = folder / "run.toml";
+  for (const auto& entry : parse_toml(read_text_file(path), path.string())) {
+    if (entry.section.empty() && entry.key == "data-root") return entry.values.at(0);
+  }
+  refuse(path.string(), "it names no data-root");
+}
+
+DetectedStep detection_from_json(const std::string& text, const std::string& origin) {
+  try {
+    const auto read = json::parse(text);
+    DetectedStep step;
+    step.detected = read.at("detected").get<std::vector<int64_t>>();
+    step.threshold = read.at("threshold").get<double>();
+    for (const auto& entry : read.at("classes")) {
+      if (entry.at("label") != step.cumulative.size()) {
+        refuse(origin, fmt::format("class {} is missing", step.cumulative.size()));
+      }
+      step.cumulative.push_back(entry.at("cumulative_probability").get<double>());
+    }
+    for (const int64_t label : step.detected) {
+      if (label < 0 || label >= static_cast<int64_t>(step.cumulative.size())) {
+        refuse(origin, fmt::format("class {} is detected, but there is none", label));
+      }
+    }
+    return step;
+  } catch (const json::exception& error) {
+    refuse(origin, error.what());
+  }
+}
+
+std::vector<std::vector<int64_t>> classes_of_steps(const std::string& run_toml,
+                                                   const std::string& origin) {
+  std::vector<std::vector<int64_t>> steps;
+  std::istringstream lines(run_toml);
+  for (std::string line; std::getline(lines, line);) {
+    const auto begin = fmt::format("# step {}: classes ", steps.size() + 1);
+    if (!line.starts_with(begin)) continue;
+    auto& classes = steps.emplace_back();
+    std::istringstream words(line.substr(begin.size()));
+    for (std::string word; std::getline(words >> std::ws, word, ',');) {
+      int64_t label = 0;
+      const auto* end = word.data() + word.size();
+      const auto result = std::from_chars(word.data(), end, label);
+      if (result.ec != std::errc{} || result.ptr != end || label < 0) {
+        refuse(origin, fmt::format("\"{}\" is no class", word));
+      }
+      classes.push_back(label);
+    }
+  }
+  return steps;
+}
+
+std::vector<DetectedStep> read_detection(const fs::path& folder, int64_t seed, int64_t num_steps) {
+  const auto config = folder / "run.toml";
+  const auto present = classes_of_steps(read_text_file(config), config.string());
+  if (static_cast<int64_t>(present.size()) < num_steps) {
+    refuse(config.string(), fmt::format("it has no classes of step {}", present.size() + 1));
+  }
+  std::vector<DetectedStep> steps;
+  for (int64_t step = 1; step <= num_steps; ++step) {
+    const auto path =
+        folder / fmt::format("seed-{}", seed) / fmt::format("steps/{:02}/detection.json", step);
+    if (!is_there(path)) return {};
+    steps.push_back(detection_from_json(read_text_file(path), path.string()));
+    steps.back().present = present[static_cast<size_t>(step - 1)];
+  }
+  return steps;
+}
+
+}  // namespace proca::engine

@@ -42,7 +42,8 @@ class ProtocolRun {
         paths.source, {.labels = data::Labels::kRequired, .root = options_.adapt.load.root});
     class_names_ = source->listing().class_names;
     source_description_ = describe_images(source->listing());
-    schedule_ = protocol::make_schedule(preset, options.source, options.target, source->listing());
+    schedule_ = protocol::make_schedule(preset, options.source, options.target, source->listing(),
+                                        options.classes_per_step);
     target_source_ = data::open_images(paths.target, {.labels = data::Labels::kRequired,
                                                       .root = options_.adapt.load.root,
                                                       .known_classes = class_names_});

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "method_settings.h"
 #include "proca/core/error.h"
 #include "proca/engine/protocol_runner.h"
 
@@ -51,6 +52,8 @@ void RunOptions::bind(OptionSet& options) {
   options.require();
   options.bind("target", target, "domain to adapt to", "DOMAIN");
   options.require();
+  options.bind("classes-per-step", classes_per_step,
+               "classes that arrive at each step; 0 = as many as the preset says", 0, 1'000'000);
   options.bind("source-state", source_state,
                "state of a trained source model, {seed} standing for the seed; else one is trained",
                "DIR");
@@ -78,6 +81,9 @@ void RunOptions::apply(const protocol::Preset& preset, const OptionSet& options)
   assign("pretrain", "pretrain");
   assign("pretrain", "pretrain." + source);
   assign("adapt", "adapt");
+  check_method_tables(preset);
+  const auto own = settings_for(preset, adapt.method.name(), source, target);
+  for (const auto& [name, values] : own.adapt) options.assign_default(name, values);
 
   const auto take = [&](const std::string& section) {
     for (const auto& [name, values] : settings_of(section)) adapt.method_defaults[name] = values;
@@ -86,12 +92,17 @@ void RunOptions::apply(const protocol::Preset& preset, const OptionSet& options)
             [&] { methods::MethodOptions(adapt.method.name()).resolve(adapt.method_defaults); });
   };
   take("method");
+  const auto take_own = [&] {
+    for (const auto& [name, values] : own.method) adapt.method_defaults[name] = values;
+  };
+  take_own();
   const auto method = adapt.method.resolve(adapt.method_defaults);
   if (const auto* variant = method.options->find("variant")) {
     check_variants(preset, *variant);
     const auto quoted = variant->toml();
     take("method." + quoted.substr(1, quoted.size() - 2));
   }
+  take_own();  // wins over the variant's, though it may have chosen the variant
   pretrain.load = adapt.load;
   pretrain.compute = adapt.compute;
 }

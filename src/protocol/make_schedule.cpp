@@ -112,8 +112,9 @@ std::vector<int64_t> labels_in_order(const Preset& preset, const std::vector<std
 }  // namespace
 
 ClassSchedule make_schedule(const Preset& preset, const std::string& source,
-                            const std::string& target, const data::ImageListing& source_images) {
-  const auto order = order_of(preset, source, target);
+                            const std::string& target, const data::ImageListing& source_images,
+                            int64_t classes_per_step) {
+  auto order = order_of(preset, source, target);
   if (order.classes_per_step < 1 || order.num_steps < 1) {
     throw InputError(fmt::format("preset {}: {} is missing", preset.name,
                                  order.num_steps < 1 ? "steps" : "classes-per-step"));
@@ -123,6 +124,16 @@ ClassSchedule make_schedule(const Preset& preset, const std::string& source,
   }
   const auto labels = labels_in_order(preset, order.classes, source_images);
   const auto num_labels = static_cast<int64_t>(labels.size());
+  if (classes_per_step > 0) {
+    if (classes_per_step > num_labels) {
+      throw InvalidOption(
+          fmt::format("--classes-per-step: {} are more than the {} classes that preset {} has for "
+                      "{} -> {}",
+                      classes_per_step, num_labels, preset.name, source, target));
+    }
+    order.classes_per_step = classes_per_step;
+    order.num_steps = num_labels / classes_per_step;
+  }
   if (order.classes_per_step > num_labels ||
       order.num_steps > num_labels / order.classes_per_step) {
     throw InputError(fmt::format(

@@ -1,4 +1,5 @@
 #include <charconv>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,6 +34,7 @@ class PresetParser {
     // After all tables, since [sources] and [targets] win wherever they stand.
     preset_.sources.insert(domains_.begin(), domains_.end());
     preset_.targets.insert(domains_.begin(), domains_.end());
+    for (const auto& entry : method_tables_) check_method_table(entry);
     const auto& order = preset_.orders[""];
     require(order.classes_per_step, "classes-per-step");
     require(order.num_steps, "steps");
@@ -69,10 +71,13 @@ class PresetParser {
     } else if (section == "pretrain" || section == "adapt" || section == "method" ||
                section.starts_with("method.") || section.starts_with("pretrain.")) {
       preset_.settings[section][entry.key] = entry.values;
+    } else if (section == "for" || section.starts_with("for.")) {
+      preset_.settings[section][entry.key] = entry.values;
+      method_tables_.push_back(entry);
     } else {
       refuse(entry, fmt::format("unknown table [{}]{}", section,
                                 did_you_mean(section, {"domains", "sources", "targets", "task",
-                                                       "pretrain", "adapt", "method"})));
+                                                       "pretrain", "adapt", "method", "for"})));
     }
   }
 
@@ -104,6 +109,38 @@ class PresetParser {
     return section.substr(kBegin, dot - kBegin) + "->" + section.substr(dot + 1);
   }
 
+  // "for.pada", "for.pada.amazon", "for.pada.*.dslr", "for.pada.amazon.dslr"; a
+  // misspelt domain would never be met. Which methods there are is known elsewhere.
+  void check_method_table(const TomlEntry& entry) const {
+    const auto words = split(entry.section);
+    const bool for_any_task =
+        (words.size() == 3 && words[2] == "*") || (words.size() == 4 && words[3] == "*");
+    if (words.size() < 2 || words.size() > 4 || words[1].empty() || for_any_task) {
+      refuse(entry, fmt::format("the table of a method is called [for.method], "
+                                "[for.method.source], [for.method.source.target] or "
+                                "[for.method.\"*\".target], not [{}]",
+                                entry.section));
+    }
+    if (words.size() > 2 && words[2] != "*") check_domain(entry, preset_.sources, words[2]);
+    if (words.size() > 3) check_domain(entry, preset_.targets, words[3]);
+  }
+
+  void check_domain(const TomlEntry& entry, const std::map<std::string, Words>& known,
+                    const std::string& domain) const {
+    if (known.contains(domain)) return;
+    Words names;
+    for (const auto& [name, ignored] : known) names.push_back(name);
+    refuse(entry, fmt::format("[{}]: no table names a domain \"{}\"{}", entry.section, domain,
+                              names.empty() ? "" : did_you_mean(domain, names)));
+  }
+
+  static Words split(const std::string& section) {
+    Words words;
+    std::istringstream parts(section);
+    for (std::string word; std::getline(parts, word, '.');) words.push_back(word);
+    return words;
+  }
+
   const std::string& single(const TomlEntry& entry) const {
     if (entry.values.size() != 1) {
       refuse(entry, fmt::format("{} takes one value, {} given", entry.key, entry.values.size()));
@@ -133,6 +170,7 @@ class PresetParser {
   const std::string& origin_;
   Preset preset_;
   std::map<std::string, Words> domains_;
+  std::vector<TomlEntry> method_tables_;  // checked when all domains are known
 };
 
 }  // namespace

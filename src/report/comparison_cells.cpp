@@ -40,6 +40,11 @@ bool has_paper(const TableBlock& block) {
   });
 }
 
+bool has_difference(const TableBlock::Row& row) {
+  return std::any_of(row.cells.begin(), row.cells.end(),
+                     [](const Cell& cell) { return difference_of(cell).has_value(); });
+}
+
 std::string describe_seeds(const ComparisonTable& table) {
   std::vector<int64_t> counts;
   for (const auto& block : table.blocks) {

@@ -25,6 +25,9 @@ std::string show_difference(const Cell& cell, int64_t decimals);
 /// Whether the paper has anything to say about a block.
 bool has_paper(const TableBlock& block);
 
+/// Whether any cell of a row has one.
+bool has_difference(const TableBlock::Row& row);
+
 /// `mean ± std of 3 seeds`, or `1 to 3` where some are missing; empty if no cell has
 /// several.
 std::string describe_seeds(const ComparisonTable& table);

@@ -94,7 +94,8 @@ std::string show_block(const TableBlock& block, Footnotes& footnotes) {
     }
     if (row > 0 && with_paper) text += "\\addlinespace\n";
     text += ours + " \\\\\n";
-    if (with_paper) text += paper + " \\\\\n" + difference + " \\\\\n";
+    if (with_paper) text += paper + " \\\\\n";
+    if (has_difference(block.rows[row])) text += difference + " \\\\\n";
   }
   return text + "\\bottomrule\n\\end{tabular}\n";
 }
@@ -106,7 +107,7 @@ std::string to_latex(const ComparisonTable& table) {
                           table.paper.empty() ? "" : " (paper: " + table.paper + ")");
   if (const auto seeds = describe_seeds(table); !seeds.empty()) text += "% " + seeds + "\n";
   Footnotes footnotes;
-  for (const auto& block : table.blocks) text += "\n" + show_block(block, footnotes);
+  for (const auto& block : table.blocks) text += fmt::format("\n{}", show_block(block, footnotes));
   for (size_t i = 0; i < footnotes.notes().size(); ++i) {
     text += fmt::format("{}\\par {{\\footnotesize $^{{{}}}$ {}}}\n", i == 0 ? "\n" : "", i + 1,
                         escape(footnotes.notes()[i]));

@@ -12,7 +12,7 @@ using Lines = std::vector<std::vector<std::string>>;
 
 constexpr int64_t kTextWidth = 100;
 
-// The block as cells of text, behind them the number of columns that lead each part.
+// The block as cells of text, and how many of its columns lead each part.
 struct Layout {
   Lines lines;
   size_t num_leading = 1;
@@ -37,7 +37,7 @@ Layout lay_out(const TableBlock& block, Footnotes& footnotes) {
     layout.lines.push_back(std::move(ours));
     if (!with_paper) continue;
     layout.lines.push_back(std::move(paper));
-    layout.lines.push_back(std::move(difference));
+    if (has_difference(row)) layout.lines.push_back(std::move(difference));
   }
   return layout;
 }
@@ -48,28 +48,43 @@ int64_t width_of_column(const Lines& lines, size_t column) {
   return width;
 }
 
-// As many columns at a time as fit, at least one, each time behind the leading ones.
-std::string show_in_parts(const Layout& layout) {
-  const auto& lines = layout.lines;
-  const auto num_columns = lines.front().size();
+// The first column of each part, and the end of the last: as many at a time as fit
+// behind the leading ones, at least one and not more than `most`.
+std::vector<size_t> divide(const Layout& layout, size_t most) {
   int64_t leading = 0;
-  for (size_t i = 0; i < layout.num_leading; ++i) leading += width_of_column(lines, i) + 2;
+  for (size_t i = 0; i < layout.num_leading; ++i) leading += width_of_column(layout.lines, i) + 2;
+  std::vector<size_t> bounds = {layout.num_leading};
+  int64_t width = leading - 2;
+  for (size_t i = layout.num_leading; i < layout.lines.front().size(); ++i) {
+    const auto more = width_of_column(layout.lines, i) + 2;
+    const auto taken = i - bounds.back();
+    if (taken == most || (taken > 0 && width + more > kTextWidth)) {
+      bounds.push_back(i);
+      width = leading - 2;
+    }
+    width += more;
+  }
+  bounds.push_back(layout.lines.front().size());
+  return bounds;
+}
+
+std::string show_in_parts(const Layout& layout) {
+  const auto num_columns = layout.lines.front().size() - layout.num_leading;
+  if (num_columns == 0) return text_table(layout.lines, kTextWidth);
+  // As few parts as possible, and then of about the same size.
+  const auto num_parts = divide(layout, num_columns).size() - 1;
+  const auto bounds = divide(layout, (num_columns + num_parts - 1) / num_parts);
   std::vector<std::string> parts;
-  for (size_t first = layout.num_leading; first < num_columns;) {
-    auto last = first;
-    int64_t width = leading - 2;
-    do {
-      width += width_of_column(lines, last++) + 2;
-    } while (last < num_columns && width + 2 + width_of_column(lines, last) <= kTextWidth);
+  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
     Lines part;
-    for (const auto& line : lines) {
-      auto& cells = part.emplace_back(
-          line.begin(), line.begin() + static_cast<std::ptrdiff_t>(layout.num_leading));
-      cells.insert(cells.end(), line.begin() + static_cast<std::ptrdiff_t>(first),
-                   line.begin() + static_cast<std::ptrdiff_t>(last));
+    for (const auto& line : layout.lines) {
+      const auto at = [&](size_t column) {
+        return line.begin() + static_cast<std::ptrdiff_t>(column);
+      };
+      auto& cells = part.emplace_back(line.begin(), at(layout.num_leading));
+      cells.insert(cells.end(), at(bounds[i]), at(bounds[i + 1]));
     }
     parts.push_back(text_table(part, kTextWidth));
-    first = last;
   }
   return fmt::format("{}", fmt::join(parts, "\n"));
 }

@@ -64,6 +64,34 @@ TEST(MakeScheduleTest, TaskOverridesOnlyWhatItSays) {
   EXPECT_EQ(make_schedule(parse(toml), "a", "c", kFolders).steps, (Steps{{3, 2}}));
 }
 
+TEST(MakeScheduleTest, StepsOfAnotherSizeTakeAsManyClassesAsTheyFill) {
+  const auto by = [](int64_t classes_per_step, const std::string& toml) {
+    return make_schedule(parse(toml), "a", "b", numbered_listing(9), classes_per_step);
+  };
+  const std::string seven = kOneByOne + "class-order = [8, 7, 6, 5, 4, 3, 2]\n";
+  EXPECT_EQ(by(0, seven).steps, (Steps{{8}, {7}}));
+  EXPECT_EQ(by(1, seven).steps, (Steps{{8}, {7}, {6}, {5}, {4}, {3}, {2}}));
+  EXPECT_EQ(by(3, seven).steps, (Steps{{8, 7, 6}, {5, 4, 3}}));  // 7 / 3 = 2, one is left over
+  EXPECT_EQ(by(7, seven).steps, (Steps{{8, 7, 6, 5, 4, 3, 2}}));
+  EXPECT_EQ(by(4, kOneByOne).steps, (Steps{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+  // S-1 is about the first step's classes unless the preset says how many.
+  EXPECT_EQ(by(3, seven).first_classes, (Labels{8, 7, 6}));
+  EXPECT_EQ(by(3, "s1-classes = 2\n" + seven).first_classes, (Labels{8, 7}));
+}
+
+TEST(MakeScheduleTest, StepCannotBeLargerThanTheClassOrder) {
+  const auto by = [](int64_t classes_per_step, const std::string& toml) {
+    return message_of(
+        [&] { make_schedule(parse(toml), "a", "b", numbered_listing(9), classes_per_step); });
+  };
+  EXPECT_EQ(by(10, kOneByOne),
+            "--classes-per-step: 10 are more than the 9 classes that preset mine has for a -> b");
+  EXPECT_EQ(by(3, kOneByOne + "class-order = [1, 2]\n"),
+            "--classes-per-step: 3 are more than the 2 classes that preset mine has for a -> b");
+  EXPECT_EQ(by(1, "s1-classes = 3\n" + kOneByOne + "class-order = [1, 2]\n"),
+            "preset mine: s1-classes: 3 are more than the 2 that arrive");
+}
+
 TEST(MakeScheduleTest, RefusesWhatTheSourceDoesNotHave) {
   struct Case {
     std::string toml;

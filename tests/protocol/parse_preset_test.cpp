@@ -57,6 +57,20 @@ TEST(ParsePresetTest, ReadsEveryTable) {
   EXPECT_EQ(preset.settings.at("method.paper").at("layers"), (Words{"1", "2"}));
 }
 
+TEST(ParsePresetTest, MethodsHaveTablesByTask) {
+  const auto preset = parse(kSteps +
+                            "[for.pada]\nlr = 1e-3\n"
+                            "[for.pada.a]\nlr = 2e-3\n"
+                            "[for.pada.\"*\".b]\nlr = 3e-3\n"
+                            "[for.pada.a.\"Real World\"]\nlr = 4e-3\nlayers = [1, 2]\n"
+                            "[sources]\na = \"a\"\n"
+                            "[targets]\nb = \"b\"\n\"Real World\" = \"real\"\n");
+  EXPECT_EQ(preset.settings.at("for.pada").at("lr"), Words{"1e-3"});
+  EXPECT_EQ(preset.settings.at("for.pada.a").at("lr"), Words{"2e-3"});
+  EXPECT_EQ(preset.settings.at("for.pada.*.b").at("lr"), Words{"3e-3"});
+  EXPECT_EQ(preset.settings.at("for.pada.a.Real World").at("layers"), (Words{"1", "2"}));
+}
+
 TEST(ParsePresetTest, LeastIsTheSizeAndNumberOfSteps) {
   const auto preset = parse(kSteps);
   EXPECT_TRUE(preset.orders.at("").classes.empty());
@@ -103,6 +117,22 @@ TEST(ParsePresetTest, RefusesBadFilesWithTheLine) {
        "mine.toml:4: the table of a task is called [task.source.target], not [task.a.b.c]"},
       {kSteps + "[task]\nsteps = 1\n",
        "mine.toml:4: the table of a task is called [task.source.target], not [task]"},
+      {kSteps + "[for]\nlr = 1\n",
+       "mine.toml:4: the table of a method is called [for.method], [for.method.source], "
+       "[for.method.source.target] or [for.method.\"*\".target], not [for]"},
+      {kSteps + "[for.pada.a.b.c]\nlr = 1\n",
+       "mine.toml:4: the table of a method is called [for.method], [for.method.source], "
+       "[for.method.source.target] or [for.method.\"*\".target], not [for.pada.a.b.c]"},
+      {kSteps + "[for.pada.\"*\"]\nlr = 1\n", "mine.toml:4: the table of a method is called"},
+      {kSteps + "[domains]\na = \"a\"\n[for.pada.a.\"*\"]\nlr = 1\n",
+       "mine.toml:6: the table of a method is called"},
+      {kSteps + "[for.pada.amazom]\nlr = 1\n[domains]\namazon = \"a\"\n",
+       "mine.toml:4: [for.pada.amazom]: no table names a domain \"amazom\"; did you mean "
+       "\"amazon\"?"},
+      {kSteps + "[sources]\na = \"a\"\n[targets]\nb = \"b\"\n[for.pada.\"*\".a]\nlr = 1\n",
+       "mine.toml:8: [for.pada.*.a]: no table names a domain \"a\""},
+      {kSteps + "[for.pada.a]\nlr = 1\n",
+       "mine.toml:4: [for.pada.a]: no table names a domain \"a\""},
       {kSteps + "steps = 4\n", "mine.toml:3: is not valid TOML: steps stands on line 2 already"},
       {"steps = three\n", "mine.toml:1: is not valid TOML: three is neither"},
   };

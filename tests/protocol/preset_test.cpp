@@ -64,6 +64,41 @@ TEST(PresetTest, SettingsOfThePaperAreThere) {
   EXPECT_EQ(find_preset("office31-ci").settings.at("adapt").at("epochs"), Words{"10"});
 }
 
+TEST(PresetTest, SharedClassesOfCaltechFillStepsOfOtherSizes) {
+  const auto preset = find_preset("imagenet-caltech-ci");
+  // 84 classes: 8 steps of 10, 5 of 15, 4 of 20, 2 of 30 and 2 of 40
+  const std::vector<std::pair<int64_t, int64_t>> steps_by_size = {{0, 8},  {10, 8}, {15, 5},
+                                                                  {20, 4}, {30, 2}, {40, 2}};
+  for (const auto& [size, steps] : steps_by_size) {
+    const auto schedule = make_schedule(preset, "caltech", "imagenet", numbered_listing(256), size);
+    EXPECT_EQ(schedule.num_steps(), steps) << size;
+    EXPECT_EQ(schedule.first_classes, (Labels{0, 2, 7, 9, 11, 27, 28, 29, 30, 33})) << size;
+  }
+}
+
+TEST(MethodTablesTest, MoreSpecificTablesComeLast) {
+  const auto preset = parse_preset(
+      "classes-per-step = 1\nsteps = 1\n[domains]\na = \"a\"\nb = \"b\"\n"
+      "[for.pada.a.b]\nlr = 1\n[for.pada.\"*\".b]\nlr = 1\n[for.pada.a]\nlr = 1\n"
+      "[for.pada]\nlr = 1\n[for.padas]\nlr = 1\n[for.pada-prototypes]\nlr = 1\n"
+      "[for.etn-prototypes.a]\nlr = 1\n",
+      "mine", "mine.toml");
+  const auto tables = [&](const std::string& method, const std::string& source,
+                          const std::string& target) {
+    return method_tables(preset, method, source, target);
+  };
+  EXPECT_EQ(tables("pada", "a", "b"),
+            (Words{"for.pada", "for.pada.a", "for.pada.*.b", "for.pada.a.b"}));
+  EXPECT_EQ(tables("pada", "b", "a"), Words{"for.pada"});
+  EXPECT_EQ(tables("pada", "a", "c"), (Words{"for.pada", "for.pada.a"}));
+  // What is said of a method holds with prototypes too, unless that has its own words.
+  EXPECT_EQ(tables("pada-prototypes", "c", "b"),
+            (Words{"for.pada", "for.pada.*.b", "for.pada-prototypes"}));
+  EXPECT_EQ(tables("etn-prototypes", "a", "b"), Words{"for.etn-prototypes.a"});
+  EXPECT_EQ(tables("etn", "a", "b"), Words{});
+  EXPECT_EQ(tables("proca", "a", "b"), Words{});
+}
+
 TEST(PresetTest, Office31ArrivesByLabel) {
   Words names;
   for (int64_t i = 0; i < 31; ++i) names.push_back("class_" + std::to_string(100 + i));

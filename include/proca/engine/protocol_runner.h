@@ -15,10 +15,11 @@ namespace proca::engine {
 
 /// A whole protocol: source training, all time steps, evaluation after each.
 struct RunOptions {
-  std::string preset;     ///< a name, or the path of a TOML file
-  std::string data_root;  ///< folder of the preset's domains
-  std::string source;     ///< domain
-  std::string target;     ///< domain
+  std::string preset;            ///< a name, or the path of a TOML file
+  std::string data_root;         ///< folder of the preset's domains
+  std::string source;            ///< domain
+  std::string target;            ///< domain
+  int64_t classes_per_step = 0;  ///< 0: the preset's
   /// State directory of a trained source model to use; `{seed}` in it stands for the
   /// seed. Empty: one is trained per seed.
   std::string source_state;

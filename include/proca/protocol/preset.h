@@ -37,6 +37,9 @@ namespace proca::protocol {
 /// [adapt]         # options of adaptation, as in proca adapt
 /// [method]        # options of the method,
 /// [method.paper]  # and those that only hold for --variant paper
+/// [for.pada]      # options of adaptation or of the method, for one method only;
+/// [for.pada.imagenet]                  # for one source; [for.pada."*".caltech] for
+/// [for.pada.imagenet.caltech]          # one target; and for one task
 /// ```
 ///
 /// A domain that no table names is looked for under its own name (`NAME`, `NAME.txt`,
@@ -56,7 +59,8 @@ struct Preset {
     int64_t s1_classes = 0;
   };
   std::map<std::string, Order> orders;
-  /// `pretrain`, `adapt`, `method`, `method.paper`, ... -> option -> values
+  /// `pretrain`, `adapt`, `method`, `method.paper`, `for.pada.*.caltech`, ... -> option
+  /// -> values
   std::map<std::string, Settings> settings;
 };
 
@@ -70,6 +74,13 @@ Preset find_preset(const std::string& name_or_file);
 
 /// Parses a preset; `origin` names it in messages.
 Preset parse_preset(std::string_view toml, const std::string& name, const std::string& origin);
+
+/// Those of the `[for.METHOD]` tables that hold for a method and a task, the ones that
+/// win last: for any task, for the source, for the target, for both. What is said of
+/// NAME also holds for NAME-prototypes, which is the same method with prototypes
+/// added; its own tables win.
+std::vector<std::string> method_tables(const Preset& preset, const std::string& method,
+                                       const std::string& source, const std::string& target);
 
 /// Where the images of a task are.
 struct TaskPaths {
@@ -90,9 +101,14 @@ TaskPaths find_task(const Preset& preset, const std::filesystem::path& data_root
 /// names, a list of names stands for labels 0, 1, ...: the authors' lists are
 /// numbered in the order of the preset.
 ///
+/// With `classes_per_step` other than 0 so many classes arrive at each step instead, and
+/// there are as many steps as the class order has classes for, used by the preset's own
+/// steps or not. A preset's `s1-classes` stay.
+///
 /// Throws `InputError` for a class that the source does not have, a class that
 /// occurs twice, or steps that ask for more classes than there are.
 ClassSchedule make_schedule(const Preset& preset, const std::string& source,
-                            const std::string& target, const data::ImageListing& source_images);
+                            const std::string& target, const data::ImageListing& source_images,
+                            int64_t classes_per_step = 0);
 
 }  // namespace proca::protocol

@@ -32,6 +32,7 @@ bool has_option(const std::string& method, const std::string& name) {
 }  // namespace
 
 std::string resolved_options(const RunIdentity& run) {
+  methods::find_method(run.method);  // Here an unknown one is not yet the preset's fault.
   KnownOptions known;
   auto& values = known.values;
   values.source = run.task.source;

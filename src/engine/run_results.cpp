@@ -32,7 +32,8 @@ std::optional<protocol::RunMetrics> read_results(const fs::path& folder, int64_t
   const auto path = folder / "results.json";
   if (!is_there(path)) return std::nullopt;
   try {
-    for (const auto& entry : json::parse(read_text_file(path)).at("seeds")) {
+    const auto read = json::parse(read_text_file(path));
+    for (const auto& entry : read.at("seeds")) {
       if (entry.at("seed") != seed) continue;
       return protocol::run_metrics_from_json(entry.at("metrics").dump(), path.string());
     }

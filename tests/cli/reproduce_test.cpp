@@ -182,6 +182,7 @@ TEST_F(ReproduceTest, OnesOwnExperimentOnOnesOwnPreset) {
 
 // The webcam lacks the classes of the first step: its run fails, and only that.
 TEST_F(ReproduceTest, ARunThatFailsIsNamedAndTheTableHasAGap) {
+  fs::create_directories(path("broken"));
   for (const auto* domain : {"amazon", "dslr", "webcam"}) {
     fs::copy(path("data") + "/" + domain, path("broken") + "/" + domain,
              fs::copy_options::recursive);

@@ -29,6 +29,7 @@ using OptionValues = std::map<std::string, Words>;
 struct Options {
   Words name;
   bool list = false;
+  std::string preset;
   std::string data_root;
   std::string out;
   Words seeds;
@@ -191,7 +192,8 @@ void reproduce(const Options& options, const OptionSet& set) {
   if (*set.find("budget")->chosen && options.budget <= 0) {
     throw InvalidOption(fmt::format("--budget: {} is not above 0", options.budget));
   }
-  const auto whole = protocol::find_experiment(options.name.front());
+  auto whole = protocol::find_experiment(options.name.front());
+  if (!options.preset.empty()) whole.preset = options.preset;
   auto experiment = engine::narrowed(whole, joined_labels(options.tasks, whole.tasks),
                                      joined_labels(options.runs, whole.runs));
   if (!options.seeds.empty()) experiment.seeds = parse_seeds(options.seeds);
@@ -226,6 +228,9 @@ Command reproduce_command() {
             set.bind_positional("name", options->name, "name of --list, or a file ending in .toml",
                                 "NAME");
             set.bind("list", options->list, "list the tables and figures");
+            set.bind("preset", options->preset,
+                     "instead of the experiment's: a name, or your own version as a TOML file",
+                     "NAME");
             set.bind("data-root", options->data_root, "folder that holds the domains of the preset",
                      "DIR");
             set.bind("out", options->out, "folder for runs, source models and tables", "DIR");

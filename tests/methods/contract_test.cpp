@@ -15,14 +15,18 @@ namespace {
 using test::MethodRun;
 using Terms = std::vector<LossTerm>;
 
-constexpr int64_t kEpochs = 5;
+constexpr int64_t kEpochs = 3;
 
 class MethodContractTest : public ::testing::TestWithParam<MethodSpec> {
  protected:
-  // Training that comes before adaptation proper is kept short.
+  // What would take many epochs happens in each of a few.
   static test::MethodOnNetwork build(int64_t num_classes) {
     return test::build_method(GetParam(), num_classes,
-                              {{"source-epochs", "2"}, {"warm-up-epochs", "1"}});
+                              {{"source-epochs", "2"},
+                               {"warm-up-epochs", "1"},
+                               {"capture-first", "0"},
+                               {"pseudo-labels-every", "1"},
+                               {"centres-every", "1"}});
   }
 
   // A run as short as this has a clock that runs accordingly fast.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <ATen/Parallel.h>
 #include <torch/types.h>
 
 #include "proca/methods/method.h"
@@ -80,7 +81,9 @@ class MethodRun {
       std::function<void(const methods::StepContext&, const std::vector<methods::LossTerm>&)>;
 
   MethodRun(MethodOnNetwork& built, FakeStep& images, const Options& options)
-      : built_(built), images_(images), options_(options) {}
+      : built_(built), images_(images), options_(options) {
+    at::set_num_threads(1);  // Tensors as small as these are done sooner by one.
+  }
 
   /// Changes what the engine lends, before a hook is called.
   std::function<void(methods::StepContext&)> adjust = [](methods::StepContext&) {};

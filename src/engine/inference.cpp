@@ -6,6 +6,7 @@
 #include "proca/core/progress.h"
 #include "proca/data/batch_loader.h"
 #include "proca/engine/image_tensors.h"
+#include "proca/engine/precision.h"
 #include "proca/models/inference_network.h"
 
 namespace proca::engine {
@@ -16,6 +17,8 @@ void for_each_batch(const data::ImageStore& store, const data::Preprocessing& pr
                     const InferenceOptions& options,
                     const std::function<void(const TensorBatch&, std::vector<int64_t>)>& receive) {
   const torch::NoGradGuard no_grad;
+  // Also when a method asks in the middle of an iteration: decisions are made of this.
+  const AutocastScope precise(Precision::kTf32, options.device);
   data::BatchLoader loader(store, data::ordered_batches(store.size(), options.batch_size),
                            preprocessing.centre_crop(), /*seed=*/0, /*epoch=*/0, options.threads);
   Progress progress(options.title, store.size(), "images");

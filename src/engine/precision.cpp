@@ -8,27 +8,30 @@ namespace proca::engine {
 namespace {
 
 // LibTorch renamed these when autocasting came to other devices than CUDA.
-void set_autocast(bool enabled) {
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+bool is_autocasting() { return at::autocast::is_autocast_enabled(at::kCUDA); }
+void set_autocast(bool enabled) {
   at::autocast::set_autocast_enabled(at::kCUDA, enabled);
   at::autocast::set_autocast_dtype(at::kCUDA, at::kBFloat16);
+}
 #else
+bool is_autocasting() { return at::autocast::is_enabled(); }
+void set_autocast(bool enabled) {
   at::autocast::set_enabled(enabled);
   at::autocast::set_autocast_gpu_dtype(at::kBFloat16);
-#endif
 }
+#endif
 
 }  // namespace
 
 AutocastScope::AutocastScope(Precision precision, c10::Device device)
-    : active_(precision == Precision::kBf16 && device.is_cuda()) {
-  if (active_) set_autocast(true);
+    : was_active_(is_autocasting()) {
+  set_autocast(precision == Precision::kBf16 && device.is_cuda());
 }
 
 AutocastScope::~AutocastScope() {
-  if (!active_) return;
-  set_autocast(false);
-  at::autocast::clear_cache();  // Weights change with the next update.
+  set_autocast(was_active_);
+  if (!was_active_) at::autocast::clear_cache();  // Weights change with the next update.
 }
 
 void set_precision(Precision precision) {

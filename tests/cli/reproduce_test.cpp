@@ -5,10 +5,13 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
+#include "proca/core/csv.h"
 #include "proca/core/file.h"
+#include "proca/protocol/experiment.h"
 #include "proca/protocol/preset.h"
 #include "support/run_program.h"
 #include "support/stand_in_data.h"
@@ -35,7 +38,7 @@ void write_benchmarks(const fs::path& root) {
     test::write_stand_in_folder(root / name, office, 2, domain++);
   }
   const auto home = protocol::find_preset("office-home-ci");
-  for (const auto* name : {"Art", "Clipart"}) {
+  for (const auto* name : {"Art", "Clipart", "Product", "Real_World"}) {
     test::write_stand_in_folder(root / name, home.orders.at("").classes, 1, domain++);
   }
   const auto caltech = protocol::find_preset("imagenet-caltech-ci");
@@ -43,7 +46,12 @@ void write_benchmarks(const fs::path& root) {
   std::iota(all.begin(), all.end(), 0);
   test::write_stand_in_list(root / "caltech_list.txt", all, 1, domain++);
   test::write_stand_in_list(root / "imagenet_84_list.txt",
-                            as_labels(caltech.orders.at("caltech->imagenet").classes), 1, domain);
+                            as_labels(caltech.orders.at("caltech->imagenet").classes), 1, domain++);
+  std::vector<int64_t> thousand(1000);
+  std::iota(thousand.begin(), thousand.end(), 0);
+  test::write_stand_in_list(root / "imagenet_train.txt", thousand, 1, domain++);
+  test::write_stand_in_list(root / "caltech_84_list.txt",
+                            as_labels(caltech.orders.at("imagenet->caltech").classes), 1, domain);
 }
 
 class ReproduceTest : public ::testing::Test {
@@ -116,6 +124,36 @@ TEST_F(ReproduceTest, AWholeTableThenAnotherOfTheSameRuns) {
   const auto steps = run_well(reproduce("steps-office31", "office", kBoth));
   EXPECT_NE(steps.err.find("12 of 12 runs are done"), std::string::npos) << steps.err;
   EXPECT_TRUE(fs::exists(path("office/steps-office31.csv")));
+}
+
+// All rows of all tables, with as few tasks as show every kind of run: each method on
+// each benchmark, every sweep.
+TEST_F(ReproduceTest, EveryTableOfThePaperIsMadeFromTheRunsItNeeds) {
+  for (const auto& experiment : protocol::all_experiments()) {
+    SCOPED_TRACE(experiment.name);
+    std::string tasks = experiment.name.find("office31") != std::string::npos      ? "A->W"
+                        : experiment.name == "bars-office-home"                    ? "Ar->Rw"
+                        : experiment.name.find("office-home") != std::string::npos ? "Pr->Rw"
+                                                                                   : "C->I";
+    if (experiment.name == "final-imagenet-caltech") tasks = "C->I,I->C";
+    run_well(reproduce(experiment.name, "paper",
+                       {"--seeds", "0", "--tasks", tasks, "--set", "budget-iterations=2", "--set",
+                        "source-epochs=1", "--set", "warm-up-epochs=1"}));
+    std::istringstream csv(read_text_file(path("paper/" + experiment.name + ".csv")));
+    std::string line;
+    std::getline(csv, line);
+    EXPECT_EQ(line, "block,row,column,mean,std,seeds,paper,difference,note");
+    int64_t cells = 0;
+    while (std::getline(csv, line)) {
+      ++cells;
+      const auto fields = csv_fields(line).value();
+      EXPECT_FALSE(fields.at(3).empty()) << "a gap: " << line;
+    }
+    EXPECT_GE(cells, static_cast<int64_t>(experiment.runs.size()));
+    for (const auto* extension : {".md", ".tex", ".txt"}) {
+      EXPECT_GT(fs::file_size(path("paper/" + experiment.name + extension)), 100u);
+    }
+  }
 }
 
 TEST_F(ReproduceTest, KilledInTheMiddleItGoesOnToTheSameResults) {

@@ -108,11 +108,6 @@ TEST(RunOptionsTest, BadTablesOfMethodsAreNamedThoughTheyDoNotHoldNow) {
 }
 
 TEST(RunOptionsTest, PresetsOfTheProgramNameMethodsAndOptionsThatExist) {
-  const auto& known = methods::all_methods();
-  if (std::none_of(known.begin(), known.end(),
-                   [](const auto& spec) { return spec.name == "cida"; })) {
-    GTEST_SKIP() << "the methods that the presets speak of are not all there";
-  }
   for (const auto& preset : protocol::all_presets()) {
     RunOptions run;
     OptionSet options;

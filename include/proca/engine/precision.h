@@ -12,7 +12,7 @@ enum class Precision {
 };
 
 /// While it lives, products of the thread are done in bfloat16, if that is the precision
-/// and the device is a GPU; else it does nothing.
+/// and the device is a GPU; with another precision they are not, whatever was before.
 class AutocastScope {
  public:
   AutocastScope(Precision precision, c10::Device device);
@@ -21,7 +21,7 @@ class AutocastScope {
   AutocastScope& operator=(const AutocastScope&) = delete;
 
  private:
-  bool active_;
+  bool was_active_;
 };
 
 /// Sets what products of floats may do on GPUs, for the whole process.

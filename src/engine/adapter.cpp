@@ -13,6 +13,7 @@
 #include "proca/engine/event_log.h"
 #include "proca/engine/model_loading.h"
 #include "proca/models/load_weights.h"
+#include "proca/models/named_tensors.h"
 #include "run_config.h"
 #include "state_files.h"
 #include "step_files.h"
@@ -146,8 +147,8 @@ class Adapter::Implementation {
     }
     if (!state.has(kMethodFile)) return;
     const auto saved = state.read_tensors(kMethodFile).tensors;
-    load_module_state(method_->auxiliary_modules().get(), part_of(saved, "auxiliary."));
-    method_->load(part_of(saved, "method."));
+    load_module_state(method_->auxiliary_modules().get(), models::part_of(saved, "auxiliary."));
+    method_->load(models::part_of(saved, "method."));
     finished_decisions_ = true;
   }
 
@@ -339,8 +340,9 @@ class Adapter::Implementation {
     }
     if (method_->trains()) writer_->put_tensors(kModelFile, network_->state(), {});
     manifest_.model.neck = network_->neck_layout();
-    auto method_state = with_prefix(method_->save(), "method.");
-    method_state.merge(with_prefix(module_state(method_->auxiliary_modules().get()), "auxiliary."));
+    models::NamedTensors method_state;
+    models::put_part(method_state, "method.", method_->save());
+    models::put_part(method_state, "auxiliary.", module_state(method_->auxiliary_modules().get()));
     if (!method_state.empty()) writer_->put_tensors(kMethodFile, method_state, {});
     writer_->put_text(kAdaptFile, step_options_);
     writer_->put_text(step_file_name(number, "options.toml"), step_options_);

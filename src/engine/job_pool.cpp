@@ -163,7 +163,13 @@ class Pool {
   void collect() {
     for (auto& slot : running_) {
       int status = 0;
-      if (!slot || waitpid(slot->process, &status, WNOHANG) != slot->process) continue;
+      if (!slot) continue;
+      const pid_t ended = waitpid(slot->process, &status, WNOHANG);
+      if (ended == -1 && errno != EINTR) {
+        throw Error(fmt::format("{}: its end cannot be learnt: {}",
+                                jobs_[static_cast<size_t>(slot->job)].label, std::strerror(errno)));
+      }
+      if (ended != slot->process) continue;
       const JobEnd end{
           .job = slot->job,
           .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),

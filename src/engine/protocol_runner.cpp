@@ -162,8 +162,10 @@ class ProtocolRun {
     if (!options_.source_state.empty()) {
       auto given = options_.source_state;
       const std::string placeholder = "{seed}";
-      if (const auto place = given.find(placeholder); place != std::string::npos) {
-        given.replace(place, placeholder.size(), std::to_string(seed));
+      const auto number = std::to_string(seed);
+      for (auto place = given.find(placeholder); place != std::string::npos;
+           place = given.find(placeholder, place + number.size())) {
+        given.replace(place, placeholder.size(), number);
       }
       return given;
     }
@@ -208,8 +210,10 @@ class ProtocolRun {
     const auto size = adapter.training_resize();
     if (!size) return;
     if (!target_.training) {
-      target_.training = std::make_shared<data::ImageStore>(options_.adapt.load.make_store(
-          target_.source, *size, options_.adapt.compute.resolved_threads()));
+      auto load = options_.adapt.load;  // What the images of evaluation left of the memory.
+      load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_.store->cached_bytes());
+      target_.training = std::make_shared<data::ImageStore>(
+          load.make_store(target_.source, *size, options_.adapt.compute.resolved_threads()));
     }
     adapter.set_training_images(images_of_step(step, target_.training));
   }

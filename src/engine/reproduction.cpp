@@ -67,6 +67,7 @@ class Reproduction {
         left.push_back(run);
       } else {
         check_images(run->folder);
+        check_options(run->folder, run->options);
       }
     }
     return left;
@@ -96,6 +97,14 @@ class Reproduction {
                     folder.string(), theirs, data_root_.string()));
   }
 
+  // A later version of the program may have other defaults: its results are others.
+  static void check_options(const fs::path& folder, const std::string& options) {
+    if (const auto line = missing_option(folder, options); !line.empty()) {
+      throw InputError(fmt::format("{}: holds results of a run without {}; use another --out",
+                                   folder.string(), line));
+    }
+  }
+
   // Whether all went well.
   bool perform(const Planned& planned) {
     std::vector<Job> jobs;
@@ -112,6 +121,12 @@ class Reproduction {
   }
 
   void report(const PlannedRun& run, const JobEnd& end) {
+    if (end.exit_code == 130) {  // It was told to stop, and did.
+      if (!outcome_.failure) {
+        outcome_.failure = {run.job.label, 130, last_line(run.job.log), run.job.log};
+      }
+      return;
+    }
     if (end.exit_code != 0) {
       const FailedJob failure{run.job.label, end.exit_code, last_line(run.job.log), run.job.log};
       log_warning(fmt::format("{}: failed with exit code {}: {}", failure.label, failure.exit_code,

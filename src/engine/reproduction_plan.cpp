@@ -90,10 +90,11 @@ class Planner {
     values.merge(options_for(run.method, options_.options));  // what is there stays
     const RunIdentity identity{preset_, task, run.method, values};
     auto effective = effective_options(identity);
-    if (!options_.source_state.empty()) effective["source-state"] = {options_.source_state};
-    const auto folder = out_ / "runs" / preset_folder_ /
-                        as_folder(task.source + "-" + task.target) /
-                        folder_name(run.method, effective);
+    if (!options_.source_state.empty()) {
+      effective["source-state"] = {fs::weakly_canonical(options_.source_state).string()};
+    }
+    const auto folder = out_ / "runs" / preset_folder_ / as_folder(task.source) /
+                        as_folder(task.target) / folder_name(run.method, effective);
     for (const int64_t seed : experiment_.seeds) {
       const auto own = folder / fmt::format("seed-{}", seed);
       auto [known, is_new] = by_folder_.emplace(own, plan_.runs.size());
@@ -106,6 +107,7 @@ class Planner {
         const auto label = fmt::format("{}, {}, seed {}", task.label, run.label, seed);
         plan_.runs.push_back(planned(label, std::move(words), own, seed));
         plan_.runs.back().source = source.planned;
+        plan_.runs.back().options = resolved_options(identity);
       }
       plan_.cells.push_back({run.label, task.label, seed, static_cast<int64_t>(known->second)});
     }
@@ -128,7 +130,7 @@ class Planner {
     const auto [known, is_new] = by_folder_.emplace(folder, plan_.sources.size());
     if (is_new) {
       auto words = command(task, "source-only", seed, folder);
-      const auto flags = flags_of(effective);
+      const auto flags = flags_of(source_options(values));  // also what decides nothing
       words.insert(words.end(), flags.begin(), flags.end());
       const auto label = fmt::format("source {}, seed {}", task.source, seed);
       plan_.sources.push_back(planned(label, std::move(words), folder, seed));

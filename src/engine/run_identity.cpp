@@ -61,6 +61,7 @@ OptionValues source_options(const OptionValues& options) {
   SourceTrainingOptions values;
   values.bind_model(model);
   values.load.bind(model);
+  values.compute.bind(model);
   OptionValues chosen;
   for (const auto& [name, given] : options) {
     if (name.starts_with("pretrain-") || model.find(name) != nullptr) chosen[name] = given;
@@ -92,7 +93,12 @@ std::vector<std::string> flags_of(const OptionValues& options) {
   std::vector<std::string> flags;
   for (const auto& [name, values] : options) {
     if (known.at(name).shape == Option::Shape::kSwitch) {
-      if (values == std::vector<std::string>{"true"}) flags.push_back("--" + name);
+      // The command line can only set a switch; false is what it is unless a preset says so.
+      if (values != std::vector<std::string>{"true"}) {
+        throw InvalidOption(fmt::format(
+            "{}: a switch can be set to true or left out; false cannot be handed on", name));
+      }
+      flags.push_back("--" + name);
       continue;
     }
     // With = a value may begin with a dash.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -111,6 +112,25 @@ std::vector<DetectedStep> read_detection(const fs::path& folder, int64_t seed, i
     steps.back().present = present[static_cast<size_t>(step - 1)];
   }
   return steps;
+}
+
+std::string missing_option(const fs::path& folder, const std::string& options) {
+  static const std::set<std::string> places = {"preset",        "data-root",   "source",
+                                               "target",        "root",        "weights",
+                                               "start-weights", "source-state"};
+  const auto lines_of = [](const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+  };
+  const auto theirs = lines_of(read_text_file(folder / "run.toml"));
+  const std::set<std::string> known(theirs.begin(), theirs.end());
+  for (const auto& line : lines_of(options)) {
+    if (places.contains(line.substr(0, line.find(' ')))) continue;
+    if (!known.contains(line)) return line;
+  }
+  return {};
 }
 
 }  // namespace proca::engine

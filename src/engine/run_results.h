@@ -17,6 +17,10 @@ std::optional<protocol::RunMetrics> read_results(const std::filesystem::path& fo
 /// Where the images were that the run in `folder` was about, from its `run.toml`.
 std::string data_root_of(const std::filesystem::path& folder);
 
+/// The first line of `options` that the run's `run.toml` does not have; empty if it has
+/// them all. Lines that say where files are do not count.
+std::string missing_option(const std::filesystem::path& folder, const std::string& options);
+
 /// `steps/NN/detection.json` of every step of a finished run, with the classes that were
 /// there according to `run.toml`. Empty if the method detects none.
 std::vector<DetectedStep> read_detection(const std::filesystem::path& folder, int64_t seed,

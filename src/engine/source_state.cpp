@@ -24,6 +24,7 @@ void copy_source_state(const std::filesystem::path& source, const std::filesyste
   manifest.step = 0;
   manifest.events_bytes = 0;
   manifest.method.clear();
+  manifest.model.neck.clear();
   manifest.adapted_classes.clear();
   manifest.step_digest.clear();
   manifest.adapting.reset();

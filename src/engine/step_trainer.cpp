@@ -13,6 +13,7 @@
 #include "proca/core/random.h"
 #include "proca/core/stopwatch.h"
 #include "proca/models/load_weights.h"
+#include "proca/models/named_tensors.h"
 
 namespace proca::engine {
 namespace {
@@ -72,22 +73,6 @@ void load_module_state(torch::nn::Module* module,
   }
 }
 
-std::map<std::string, torch::Tensor> with_prefix(const std::map<std::string, torch::Tensor>& state,
-                                                 const std::string& prefix) {
-  std::map<std::string, torch::Tensor> result;
-  for (const auto& [name, tensor] : state) result[prefix + name] = tensor;
-  return result;
-}
-
-std::map<std::string, torch::Tensor> part_of(const std::map<std::string, torch::Tensor>& state,
-                                             const std::string& prefix) {
-  std::map<std::string, torch::Tensor> result;
-  for (const auto& [name, tensor] : state) {
-    if (name.starts_with(prefix)) result[name.substr(prefix.size())] = tensor;
-  }
-  return result;
-}
-
 StepTrainer::StepTrainer(StepMaterial material)
     : material_(std::move(material)),
       source_(material_.source, "source", material_.recipe.source_sampling, material_.context.seed,
@@ -113,21 +98,23 @@ std::map<std::string, torch::Tensor> StepTrainer::state() const {
         {mean.sum.cpu(), torch::tensor(static_cast<double>(mean.count), torch::kFloat64)});
   }
   std::map<std::string, torch::Tensor> state;
-  state.merge(with_prefix(material_.network->state(), "network."));
-  state.merge(with_prefix(optimizer_.state(), "optimizer."));
-  state.merge(with_prefix(module_state(material_.method->auxiliary_modules().get()), "auxiliary."));
-  state.merge(with_prefix(material_.method->save(), "method."));
-  state.merge(with_prefix(sums, "losses."));
+  models::put_part(state, "network.", material_.network->state());
+  models::put_part(state, "optimizer.", optimizer_.state());
+  models::put_part(state, "auxiliary.", module_state(material_.method->auxiliary_modules().get()));
+  models::put_part(state, "method.", material_.method->save());
+  models::put_part(state, "losses.", sums);
   return state;
 }
 
 void StepTrainer::load(const std::map<std::string, torch::Tensor>& state, StepPosition position) {
-  models::load_weights(material_.network, {part_of(state, "network."), {}, "training.safetensors"},
+  models::load_weights(material_.network,
+                       {models::part_of(state, "network."), {}, "training.safetensors"},
                        models::HeadPolicy::kMustMatch);
-  optimizer_.load_state(part_of(state, "optimizer."));
-  load_module_state(material_.method->auxiliary_modules().get(), part_of(state, "auxiliary."));
-  material_.method->load(part_of(state, "method."));
-  for (const auto& [name, saved] : part_of(state, "losses.")) {
+  optimizer_.load_state(models::part_of(state, "optimizer."));
+  load_module_state(material_.method->auxiliary_modules().get(),
+                    models::part_of(state, "auxiliary."));
+  material_.method->load(models::part_of(state, "method."));
+  for (const auto& [name, saved] : models::part_of(state, "losses.")) {
     sums_[name] = {saved[0].to(material_.device), saved[1].item<int64_t>()};
   }
   position_ = position;
@@ -164,6 +151,9 @@ void StepTrainer::update_progress() {
   context.epoch = position_.epoch;
   context.iteration = position_.iteration;
   context.step_iteration = epoch_begin_ + position_.iteration;
+  context.step_iterations = counts_iterations(position_.epoch)
+                                ? total_iterations_
+                                : context.num_iterations * material_.recipe.epochs;
   context.clock = static_cast<double>(context.step_iteration) * context.clock_tick;
   context.progress =
       counts_iterations(position_.epoch)
@@ -176,7 +166,9 @@ void StepTrainer::update_progress() {
 
 void StepTrainer::run(EventLog& events, const std::function<void()>& checkpoint) {
   if (!has_begun()) material_.method->begin_step(material_.context);
-  for (int64_t epoch = 0; epoch < position_.epoch; ++epoch) epoch_begin_ += stretch_of(epoch).count;
+  for (int64_t epoch = extra_epochs_; epoch < position_.epoch; ++epoch) {
+    epoch_begin_ += stretch_of(epoch).count;
+  }
   while (position_.epoch < material_.context.num_epochs) train_epoch(events, checkpoint);
   update_progress();
   material_.method->end_step(material_.context);
@@ -224,7 +216,7 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
   // Nothing to report when a stop came after the report, before the epoch's end.
   if (!sums_.empty()) report_epoch(events, static_cast<double>(images) / watch.seconds());
   material_.method->end_epoch(context);
-  epoch_begin_ += stretch.count;
+  if (position_.epoch >= extra_epochs_) epoch_begin_ += stretch.count;
   position_ = {position_.epoch + 1, 0};
   checkpoint();
 }

@@ -91,10 +91,4 @@ std::map<std::string, torch::Tensor> module_state(const torch::nn::Module* modul
 void load_module_state(torch::nn::Module* module,
                        const std::map<std::string, torch::Tensor>& state);
 
-/// Puts `prefix` in front of every name, or takes those that have it and cuts it off.
-std::map<std::string, torch::Tensor> with_prefix(const std::map<std::string, torch::Tensor>& state,
-                                                 const std::string& prefix);
-std::map<std::string, torch::Tensor> part_of(const std::map<std::string, torch::Tensor>& state,
-                                             const std::string& prefix);
-
 }  // namespace proca::engine

@@ -11,8 +11,6 @@
 
 #include <algorithm>
 
-#include <algorithm>
-
 #include "bottleneck.h"
 #include "class_weights.h"
 #include "discriminator.h"
@@ -119,7 +117,7 @@ class Ba3us final : public Method {
   torch::Tensor adversarial_loss(const std::vector<models::NetworkOutput>& outputs,
                                  const AdaptationBatch& batch, const StepContext& context) {
     // The original counts from 0 for entropies, from 1 for features.
-    const double iterations = static_cast<double>(context.num_epochs * context.num_iterations);
+    const auto iterations = static_cast<double>(context.step_iterations);
     const double entropy_reversal = losses::reversal_ramp(context.progress);
     const double feature_reversal = losses::reversal_ramp(context.progress + 1 / iterations);
     const auto domain_loss = [&](const models::NetworkOutput& output, double domain) {

@@ -11,13 +11,17 @@
 
 #include "cida_adaptation.h"
 #include "cida_network.h"
-#include "named_tensors.h"
 #include "proca/core/error.h"
 #include "proca/losses/cross_entropy.h"
 #include "proca/losses/guides.h"
 #include "proca/methods/method.h"
+#include "proca/models/named_tensors.h"
 
 namespace proca::methods {
+
+using models::NamedTensors;
+using models::part_of;
+using models::put_part;
 namespace {
 
 struct CidaOptions {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <fmt/format.h>
 
 #include "proca/core/error.h"
@@ -10,7 +11,17 @@
 #include "proca/losses/guides.h"
 
 namespace proca::methods {
+
+using models::NamedTensors;
+using models::part_of;
+using models::put_part;
 namespace {
+
+// Autocasting keeps narrow copies of weights for the length of an iteration, but here
+// they change with every loss; and layers this small gain nothing by it.
+class FullPrecision {
+  c10::impl::ExcludeDispatchKeyGuard guard_{c10::autocast_dispatch_keyset};
+};
 
 // In the order in which they are stepped; those before kProxyClasses move the guides, too.
 enum Objective : size_t { kApart, kAttraction, kClasses, kProxyClasses, kReconstruction };
@@ -75,6 +86,7 @@ LossTerm CidaAdaptation::minimise(size_t objective, const torch::Tensor& loss) {
 std::vector<LossTerm> CidaAdaptation::warm_up(const torch::Tensor& target_ids,
                                               const adaptation::ClassGaussians& gaussians,
                                               const StepContext& context) {
+  const FullPrecision full_precision;
   const auto latents = target_latents(context).index_select(0, target_ids.to(network_.device()));
   RandomStream random(context.seed, "proxy source", static_cast<uint64_t>(context.step),
                       static_cast<uint64_t>(context.epoch),
@@ -96,6 +108,7 @@ std::vector<LossTerm> CidaAdaptation::warm_up(const torch::Tensor& target_ids,
 std::vector<LossTerm> CidaAdaptation::adapt(const torch::Tensor& target_ids,
                                             const adaptation::ClassGaussians& gaussians,
                                             const StepContext& context) {
+  const FullPrecision full_precision;
   const double temperature = options_.guide_temperature;
   // Chosen on the CPU, where both tensors are: the device need not be waited for.
   const auto chosen = target_ids.masked_select(confident_.index_select(0, target_ids));

@@ -7,9 +7,9 @@
 
 #include "adam.h"
 #include "cida_network.h"
-#include "named_tensors.h"
 #include "proca/adaptation/class_gaussians.h"
 #include "proca/methods/method.h"
+#include "proca/models/named_tensors.h"
 
 namespace proca::methods {
 
@@ -49,8 +49,8 @@ class CidaAdaptation {
                               const adaptation::ClassGaussians& gaussians,
                               const StepContext& context);
 
-  NamedTensors save() const;
-  void load(const NamedTensors& state);
+  models::NamedTensors save() const;
+  void load(const models::NamedTensors& state);
 
  private:
   const torch::Tensor& target_latents(const StepContext& context);

@@ -26,7 +26,9 @@ torch::Tensor DiscriminatorImpl::hidden(torch::Tensor values, torch::nn::BatchNo
 torch::Tensor DiscriminatorImpl::forward(const torch::Tensor& features) {
   auto values = hidden(first_->forward(features), first_norm_);
   values = hidden(second_->forward(values), second_norm_);
-  return last_->forward(values);
+  values = last_->forward(values);
+  // Under autocasting it is bfloat16, too coarse for what losses make of it.
+  return values.scalar_type() == torch::kBFloat16 ? values.to(torch::kFloat32) : values;
 }
 
 }  // namespace proca::methods

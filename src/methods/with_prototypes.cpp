@@ -1,10 +1,14 @@
 #include "with_prototypes.h"
 
-#include "named_tensors.h"
 #include "proca/losses/cross_entropy.h"
+#include "proca/models/named_tensors.h"
 #include "prototype_replay.h"
 
 namespace proca::methods {
+
+using models::NamedTensors;
+using models::part_of;
+using models::put_part;
 namespace {
 
 enum class ReplayLoss {
@@ -43,7 +47,8 @@ class WithPrototypes final : public Method {
     return inner_->auxiliary_modules();
   }
   int64_t extra_epochs(int64_t step) const override { return inner_->extra_epochs(step); }
-  bool uses_source(int64_t step) const override { return inner_->uses_source(step); }
+  // Prototypes are aligned with the source's centres, whatever the inner method needs.
+  bool uses_source(int64_t /*step*/) const override { return true; }
   bool trains() const override { return inner_->trains(); }
 
   void begin_step(const StepContext& context) override {

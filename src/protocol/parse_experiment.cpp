@@ -17,9 +17,9 @@ namespace {
 using Words = std::vector<std::string>;
 
 // What the command says itself when it starts a run.
-const std::set<std::string> kOwnOptions = {"preset", "data-root", "source", "target",
-                                           "method", "seed",      "seeds",  "source-state",
-                                           "out",    "json"};
+const std::set<std::string> kOwnOptions = {"preset", "data-root", "source",  "target",
+                                           "method", "seed",      "seeds",   "source-state",
+                                           "out",    "json",      "threads", "device"};
 
 std::string did_you_mean(const std::string& word, const Words& known) {
   const auto nearest = nearest_word(word, known);

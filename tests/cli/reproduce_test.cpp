@@ -162,7 +162,7 @@ TEST_F(ReproduceTest, EveryTableOfThePaperIsMadeFromTheRunsItNeeds) {
 TEST_F(ReproduceTest, KilledInTheMiddleItGoesOnToTheSameResults) {
   const Words some = {"--seeds", "0", "--tasks", "A->W", "--runs", "Source only,ProCA"};
   run_well(reproduce("final-office31", "calm", some));
-  const auto started = "ls " + path("killed") + "/runs/*/*/proca-*/*/log.txt >/dev/null 2>&1";
+  const auto started = "ls " + path("killed") + "/runs/*/*/*/proca-*/*/log.txt >/dev/null 2>&1";
   const auto killed =
       test::run_proca_until(reproduce("final-office31", "killed", some), started, "KILL");
   EXPECT_EQ(killed.exit_code, 137) << killed.err;
@@ -185,6 +185,13 @@ TEST_F(ReproduceTest, DetectedClassesStandBesideThePapers) {
   for (const auto* word : {"HBW step 1", "SCD step 3"}) {
     EXPECT_NE(result.out.find(word), std::string::npos) << word << result.out;
   }
+  std::istringstream csv(read_text_file(path("detection/detection-office31.csv")));
+  int64_t classes = 0;
+  for (std::string line; std::getline(csv, line);) {
+    const auto fields = csv_fields(line).value();
+    if (fields.at(2) == "classes" && !fields.at(3).empty()) ++classes;  // ours
+  }
+  EXPECT_EQ(classes, 6) << "two rules and three steps";
 }
 
 TEST_F(ReproduceTest, OfficeHomeHasSixSteps) {

@@ -101,17 +101,33 @@ TEST_P(AllMethodsTest, AStepThatWasCutOffAnywhereEndsTheSame) {
 
 TEST_P(AllMethodsTest, AnotherProcessGoesOnFromTheStateAlone) {
   const auto one = fresh_state("one"), two = fresh_state("two");
+  const auto images = torch::rand({3, 3, 16, 16});
+  torch::Tensor answers;
   {
     Adapter adapter(options(), one);
     adapter.adapt(test::target_bars({0, 1}, 12));
     adapter.adapt(test::target_bars({2}, 12, 200));
+    const torch::NoGradGuard no_grad;
+    auto network = adapter.network();
+    network->eval();
+    answers = network->forward(images).logits;
   }
   Adapter(options(), two).adapt(test::target_bars({0, 1}, 12));
   Adapter(options(), two).adapt(test::target_bars({2}, 12, 200));
   expect_equal_states(one, two);
   // And the model in it can be used: it says the same as the one that was trained.
-  const auto loaded = load_model(StateDirectory(two));
-  EXPECT_EQ(loaded.network->neck_layout(), StateDirectory(two).manifest().model.neck);
+  auto loaded = load_model(StateDirectory(two)).network;
+  loaded->eval();
+  EXPECT_TRUE(torch::allclose(loaded->forward(images).logits, answers, 1e-5, 1e-6));
+}
+
+TEST_P(AllMethodsTest, TheSourceModelOfAnAdaptedStateCanStartAgain) {
+  const auto adapted = fresh_state("adapted");
+  Adapter(options(), adapted).adapt(test::target_bars({0, 1}, 12));
+  copy_source_state(adapted, folder_ / "again");
+  const StateDirectory again(folder_ / "again");
+  EXPECT_EQ(again.manifest().model.neck, "");
+  EXPECT_TRUE(load_model(again).network->neck().is_empty());
 }
 
 TEST_P(AllMethodsTest, DegenerateStepsComplete) {

@@ -76,7 +76,7 @@ TEST_F(ReproductionTest, PlansASourceModelAndARunPerRowTaskAndSeed) {
   EXPECT_TRUE(has_words(source.job.command, {"--source", "sketch", "--target", "photo"}));
 
   const auto& run = planned.runs[3];
-  EXPECT_EQ(run.folder, out() / "runs/demo/sketch-photo/proca/seed-4");
+  EXPECT_EQ(run.folder, out() / "runs/demo/sketch/photo/proca/seed-4");
   EXPECT_EQ(run.job.label, "S->P, ProCA, seed 4");
   EXPECT_EQ(run.job.log, run.folder / "log.txt");
   EXPECT_EQ(run.seed, 4);
@@ -98,6 +98,7 @@ TEST_F(ReproductionTest, OptionsThatChangeNothingDoNotMakeAnotherRun) {
   EXPECT_EQ(slug(kProca + "lambda = 0.1\n"), "proca");  // the method's own
   EXPECT_EQ(slug(kProca + "epochs = 10\n"), "proca");   // the preset's
   EXPECT_EQ(slug(kProca, {{"threads", {"3"}}}), "proca");
+  EXPECT_NE(slug(kProca, {{"precision", {"bf16"}}}), "proca");
   const auto other = slug(kProca + "lambda = 0.2\n");
   EXPECT_EQ(other.substr(0, 6), "proca-");
   EXPECT_EQ(other.size(), 14u);
@@ -257,8 +258,8 @@ class PerformanceTest : public ReproductionTest {
         protocol::summarise({.steps = {{0}}, .first_classes = {0}}, record.classes, {{record}});
     test::write_text(run.folder / "results.json", "{\"seeds\": [{\"seed\": 0, \"metrics\": " +
                                                       protocol::to_json(metrics) + "}]}");
-    test::write_text(run.folder / "run.toml",
-                     "data-root = \"" + data_root.string() + "\"\n# step 1: classes 0\n");
+    test::write_text(run.folder / "run.toml", "data-root = \"" + data_root.string() + "\"\n" +
+                                                  run.options + "# step 1: classes 0\n");
   }
   ReproductionOutcome perform(const ReproductionPlan& planned) const {
     return perform_reproduction(planned, options(), std::vector<JobSlot>(1));
@@ -295,6 +296,18 @@ TEST_F(PerformanceTest, ResultsOfOtherImagesAreNotTakenForThese) {
   const auto planned = plan(kProca);
   write_results(planned.runs[0], "/elsewhere");
   EXPECT_NE(message_of([&] { perform(planned); }).find("holds results of the images in /elsewhere"),
+            std::string::npos);
+}
+
+// Another version of the program may have had other defaults.
+TEST_F(PerformanceTest, ResultsOfOtherOptionsAreNotTakenForThese) {
+  auto planned = plan(kProca);
+  write_results(planned.runs[0], data());
+  auto& options = planned.runs[0].options;
+  options.replace(options.find("lambda = 0.1"), 12, "lambda = 0.3");
+  EXPECT_NE(message_of([&] {
+              perform(planned);
+            }).find("holds results of a run without lambda = 0.3; use another --out"),
             std::string::npos);
 }
 
@@ -342,7 +355,7 @@ TEST_F(PerformanceTest, StepsWhoseClassesAreUnknownAreRefused) {
   write_results(run, data());
   for (const auto* comment : {"", "# step 2: classes 0\n", "# step 1: classes 0, x\n"}) {
     test::write_text(run.folder / "run.toml",
-                     "data-root = \"" + data().string() + "\"\n" + comment);
+                     "data-root = \"" + data().string() + "\"\n" + run.options + comment);
     EXPECT_NE(message_of([&] { perform(planned); }).find("run.toml: is damaged"), std::string::npos)
         << comment;
   }

@@ -15,6 +15,7 @@ class Ba3usTest : public AdversarialCase {
     auto context = context_saying(probabilities);
     context.num_epochs = 10;
     context.num_iterations = 10;
+    context.step_iterations = 100;
     context.epoch = epoch;
     return context;
   }

@@ -1,4 +1,5 @@
 #include "adversarial_case.h"
+#include "proca/core/error.h"
 
 namespace proca::methods {
 namespace {
@@ -61,8 +62,10 @@ TEST_F(DannTest, PutsInABottleneckOnceAndNoneIfToldSo) {
   make("dann", {{"bottleneck", "8"}});
   EXPECT_EQ(network_->neck_layout(), "linear 8, batch-norm, relu");
   const auto before = network_->neck_parameters().front().clone();
-  make("dann");
+  make("dann", {{"bottleneck", "8"}});
   EXPECT_TRUE(torch::equal(network_->neck_parameters().front(), before));
+  EXPECT_THROW(make("dann"), InvalidOption) << "of another size than the steps before had";
+  EXPECT_THROW(make("dann", {{"bottleneck", "0"}}), InvalidOption);
 }
 
 }  // namespace

@@ -173,8 +173,8 @@ TEST_F(WithPrototypesTest, AsksTheInnerMethodForPlans) {
   auto built = build();
   EXPECT_EQ(built.method->plan_epoch({}).extra_source, 2);
   EXPECT_EQ(built.method->extra_epochs(5), 7);
-  EXPECT_FALSE(built.method->uses_source(5));
-  EXPECT_TRUE(built.method->uses_source(0));
+  // Prototypes need the source's centres, also where the inner method needs no source.
+  EXPECT_TRUE(built.method->uses_source(5));
   EXPECT_TRUE(built.method->trains());
 }
 

@@ -222,35 +222,34 @@ void reproduce(const Options& options, const OptionSet& set) {
 }  // namespace
 
 Command reproduce_command() {
-  return {"reproduce", "the paper's tables and figures, or your own experiment",
-          [](OptionSet& set) {
-            const auto options = std::make_shared<Options>();
-            set.bind_positional("name", options->name, "name of --list, or a file ending in .toml",
-                                "NAME");
-            set.bind("list", options->list, "list the tables and figures");
-            set.bind("preset", options->preset,
-                     "instead of the experiment's: a name, or your own version as a TOML file",
-                     "NAME");
-            set.bind("data-root", options->data_root, "folder that holds the domains of the preset",
-                     "DIR");
-            set.bind("out", options->out, "folder for runs, source models and tables", "DIR");
-            set.bind("seeds", options->seeds, "instead of the experiment's, such as 0,1,2", "INT");
-            set.bind("tasks", options->tasks, "only these, such as \"A->W,W->A\"", "LABEL");
-            set.bind("runs", options->runs, "only these rows of the table", "LABEL");
-            set.bind("budget", options->budget,
-                     "share of the methods' own training to do, above 0; 0 = not given", 0.0);
-            set.bind("weights", options->weights, "weight file that source training starts from",
-                     "FILE");
-            set.bind("set", options->settings,
-                     "an option of proca run for every run; again for the next", "NAME=VALUE");
-            set.bind("source-state", options->source_state,
-                     "states of source models that exist, {source} and {seed} standing for both",
-                     "DIR");
-            set.bind("jobs", options->jobs, "runs at a time; 0 = one per CUDA device, at least one",
-                     0, 4096);
-            set.bind("threads", options->threads, "of each run; 0 = cores / jobs", 0, 4096);
-            return [options, &set] { reproduce(*options, set); };
-          }};
+  return {
+      "reproduce", "the paper's tables and figures, or your own experiment", [](OptionSet& set) {
+        const auto options = std::make_shared<Options>();
+        set.bind_positional("name", options->name, "name of --list, or a file ending in .toml",
+                            "NAME");
+        set.bind("list", options->list, "list the tables and figures");
+        set.bind("preset", options->preset,
+                 "instead of the experiment's: a name, or your own version as a TOML file", "NAME");
+        set.bind("data-root", options->data_root, "folder that holds the domains of the preset",
+                 "DIR");
+        set.bind("out", options->out, "folder for runs, source models and tables", "DIR");
+        set.bind("seeds", options->seeds, "instead of the experiment's, such as 0,1,2", "INT");
+        set.bind("tasks", options->tasks, "only these, such as \"A->W,W->A\"", "LABEL");
+        set.bind("runs", options->runs, "only these rows of the table", "LABEL");
+        set.bind("budget", options->budget,
+                 "share of the iterations to do, for methods that count them; 0 = not given", 0.0);
+        set.bind("weights", options->weights, "weight file that source training starts from",
+                 "FILE");
+        set.bind("set", options->settings,
+                 "an option of proca run for every run; again for the next", "NAME=VALUE");
+        set.bind("source-state", options->source_state,
+                 "states of source models that exist, {source} and {seed} standing for both",
+                 "DIR");
+        set.bind("jobs", options->jobs, "runs at a time; 0 = one per CUDA device, at least one", 0,
+                 4096);
+        set.bind("threads", options->threads, "of each run; 0 = cores / jobs", 0, 4096);
+        return [options, &set] { reproduce(*options, set); };
+      }};
 }
 
 }  // namespace proca::app

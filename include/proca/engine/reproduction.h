@@ -37,6 +37,8 @@ struct PlannedRun {
   int64_t seed = 0;
   /// Which of the plan's sources it starts from; nothing for one that is given.
   std::optional<int64_t> source = {};
+  /// What it should have been run with, as lines of TOML.
+  std::string options = {};
 };
 
 /// One run of the experiment's table, and which planned run it is.

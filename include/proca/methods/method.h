@@ -64,14 +64,15 @@ enum class ModelChoice {
 
 /// What the engine lends a method for the length of one hook call.
 struct StepContext {
-  int64_t step = 0;            ///< 0-based time step
-  int64_t epoch = 0;           ///< 0-based within the step
-  int64_t num_epochs = 1;      ///< of the step
-  int64_t iteration = 0;       ///< 0-based within the epoch
-  int64_t num_iterations = 1;  ///< of the epoch
-  int64_t batch_size = 32;     ///< images of one kind per iteration; the last may have fewer
-  double progress = 0;         ///< fraction of the step's iterations done, in [0, 1]
-  int64_t step_iteration = 0;  ///< 0-based within the step
+  int64_t step = 0;             ///< 0-based time step
+  int64_t epoch = 0;            ///< 0-based within the step
+  int64_t num_epochs = 1;       ///< of the step
+  int64_t iteration = 0;        ///< 0-based within the epoch
+  int64_t num_iterations = 1;   ///< of the epoch
+  int64_t batch_size = 32;      ///< images of one kind per iteration; the last may have fewer
+  double progress = 0;          ///< fraction of the step's iterations done, in [0, 1]
+  int64_t step_iteration = 0;   ///< 0-based within the step, extra epochs not counted
+  int64_t step_iterations = 1;  ///< of the step, as far as it is known
   /// Iterations of the step so far as the method's authors count them: a run with
   /// `--budget 0.1` does a tenth of the iterations, and its clock ticks ten times as
   /// fast. Learning rates, ramps and refreshes go by it.

@@ -1,6 +1,6 @@
-#include "named_tensors.h"
+#include "proca/models/named_tensors.h"
 
-namespace proca::methods {
+namespace proca::models {
 
 void put_part(NamedTensors& whole, const std::string& prefix, const NamedTensors& part) {
   for (const auto& [name, tensor] : part) whole[prefix + name] = tensor;
@@ -15,4 +15,4 @@ NamedTensors part_of(const NamedTensors& whole, const std::string& prefix) {
   return part;
 }
 
-}  // namespace proca::methods
+}  // namespace proca::models

@@ -5,9 +5,9 @@
 
 #include <torch/types.h>
 
-namespace proca::methods {
+namespace proca::models {
 
-/// State as methods save it.
+/// State that is saved and restored by name.
 using NamedTensors = std::map<std::string, torch::Tensor>;
 
 /// Adds the tensors of `part` under `prefix` + their names.
@@ -15,4 +15,4 @@ void put_part(NamedTensors& whole, const std::string& prefix, const NamedTensors
 /// The tensors whose names begin with `prefix`, without it.
 NamedTensors part_of(const NamedTensors& whole, const std::string& prefix);
 
-}  // namespace proca::methods
+}  // namespace proca::models

@@ -251,6 +251,14 @@ TEST(BuiltInExperimentsTest, HaveOptionsThatExist) {
 // A run that was never started, one that is done, and one of other images.
 class PerformanceTest : public ReproductionTest {
  protected:
+  static void write_run_toml(const PlannedRun& run, const fs::path& data_root,
+                             const std::string& comment) {
+    auto text = run.options;
+    const std::string unset = "data-root = \"\"";
+    text.replace(text.find(unset), unset.size(), "data-root = \"" + data_root.string() + "\"");
+    test::write_text(run.folder / "run.toml", text + comment);
+  }
+
   // A stand-in for `proca run`: writes what that leaves behind.
   void write_results(const PlannedRun& run, const fs::path& data_root) const {
     const protocol::StepRecord record{.classes = {{0, 4, 3}}};
@@ -258,8 +266,7 @@ class PerformanceTest : public ReproductionTest {
         protocol::summarise({.steps = {{0}}, .first_classes = {0}}, record.classes, {{record}});
     test::write_text(run.folder / "results.json", "{\"seeds\": [{\"seed\": 0, \"metrics\": " +
                                                       protocol::to_json(metrics) + "}]}");
-    test::write_text(run.folder / "run.toml", "data-root = \"" + data_root.string() + "\"\n" +
-                                                  run.options + "# step 1: classes 0\n");
+    write_run_toml(run, data_root, "# step 1: classes 0\n");
   }
   ReproductionOutcome perform(const ReproductionPlan& planned) const {
     return perform_reproduction(planned, options(), std::vector<JobSlot>(1));
@@ -354,8 +361,7 @@ TEST_F(PerformanceTest, StepsWhoseClassesAreUnknownAreRefused) {
   const auto& run = planned.runs[0];
   write_results(run, data());
   for (const auto* comment : {"", "# step 2: classes 0\n", "# step 1: classes 0, x\n"}) {
-    test::write_text(run.folder / "run.toml",
-                     "data-root = \"" + data().string() + "\"\n" + run.options + comment);
+    write_run_toml(run, data(), comment);
     EXPECT_NE(message_of([&] { perform(planned); }).find("run.toml: is damaged"), std::string::npos)
         << comment;
   }

@@ -15,29 +15,15 @@
 #include "proca/models/load_weights.h"
 #include "proca/models/named_tensors.h"
 #include "run_config.h"
+#include "start_weights.h"
 #include "state_files.h"
 #include "step_files.h"
 #include "step_trainer.h"
 #include "step_views.h"
 
 namespace proca::engine {
-namespace {
 
 namespace fs = std::filesystem;
-
-std::string_view word_of(data::Crop crop) {
-  switch (crop) {
-    case data::Crop::kCentre:
-      return "centre";
-    case data::Crop::kRandom:
-      return "random";
-    case data::Crop::kRandomResized:
-      return "random-resized";
-  }
-  throw std::logic_error("a crop without a word");
-}
-
-}  // namespace
 
 class Adapter::Implementation {
  public:
@@ -135,7 +121,8 @@ class Adapter::Implementation {
   }
 
   void build_method() {
-    if (manifest_.step == 0) start_first_step();
+    if (manifest_.step == 0)
+      start_network(network_, options_, *method_choice_.spec, manifest_.model, folder_);
     method_ = method_choice_.build(network_, static_cast<uint64_t>(options_.seed));
     load_method(StateDirectory(folder_));
   }
@@ -155,15 +142,7 @@ class Adapter::Implementation {
   std::string describe_step() const {
     std::string text = fmt::format("method = {}\n", toml_string(method_choice_.spec->name));
     if (method_->trains()) {
-      text += fmt::format(
-          "epochs = {}\niterations = {}\nbudget-iterations = {}\nbatch-size = {}\nlr = "
-          "{}\nadded-lr = {}\n"
-          "momentum = {}\nweight-decay = {}\ncrop = \"{}\"\nflip = {}\nseed = {}\n"
-          "start-weights = {}\n",
-          recipe_.epochs, recipe_.iterations, options_.resolve_iterations(recipe_),
-          recipe_.batch_size, recipe_.lr, recipe_.added_lr_factor, recipe_.momentum,
-          recipe_.weight_decay, word_of(recipe_.crop), recipe_.flip, options_.seed,
-          toml_string(start_weights()));
+      text += describe_training(options_, recipe_);
     }
     return text + "\n[method]\n" + method_choice_.toml + describe_content(*target_);
   }
@@ -187,35 +166,6 @@ class Adapter::Implementation {
     for (const auto* file : {kTrainingFile, kTrainingMemoryFile, kTrainingAdaptFile}) {
       writer_->remove(file);
     }
-  }
-
-  // The file that the first step starts from; empty for the source model.
-  std::string start_weights() const {
-    using Start = methods::TrainingRecipe::Start;
-    if (options_.start == Start::kSourceModel) return {};
-    if (options_.start == Start::kWeights && options_.start_weights.empty()) {
-      throw InvalidOption("--start: weights needs the file, --start-weights FILE");
-    }
-    return options_.start_weights;
-  }
-
-  void start_first_step() {
-    const auto file = start_weights();
-    if (file.empty()) {
-      if (recipe_.start == methods::TrainingRecipe::Start::kWeights && !options_.start) {
-        log_info(
-            fmt::format("{} starts from the source model; --start-weights FILE would be as "
-                        "its authors do it",
-                        method_choice_.spec->name));
-      }
-      return;
-    }
-    const auto fresh =
-        build_network(manifest_.model, static_cast<uint64_t>(options_.seed), folder_);
-    models::load_weights(network_, {fresh->state(), {}, "fresh network"},
-                         models::HeadPolicy::kMustMatch);
-    const auto report = models::load_weights(network_, models::read_weight_file(file));
-    if (!report.notice.empty()) log_info(report.notice);
   }
 
   // The training view of a step's images: its own store, unless that of evaluation will do.

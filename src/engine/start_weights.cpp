@@ -1,0 +1,68 @@
+#include "start_weights.h"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "proca/core/error.h"
+#include "proca/core/log.h"
+#include "proca/engine/model_loading.h"
+#include "proca/models/load_weights.h"
+
+namespace proca::engine {
+namespace {
+
+using Start = methods::TrainingRecipe::Start;
+
+std::string_view word_of(data::Crop crop) {
+  switch (crop) {
+    case data::Crop::kCentre:
+      return "centre";
+    case data::Crop::kRandom:
+      return "random";
+    case data::Crop::kRandomResized:
+      return "random-resized";
+  }
+  throw std::logic_error("a crop without a word");
+}
+
+}  // namespace
+
+std::string start_weights_of(const AdaptOptions& options) {
+  if (options.start == Start::kSourceModel) return {};
+  if (options.start == Start::kWeights && options.start_weights.empty()) {
+    throw InvalidOption("--start: weights needs the file, --start-weights FILE");
+  }
+  return options.start_weights;
+}
+
+void start_network(models::ClassifierNetwork& network, const AdaptOptions& options,
+                   const methods::MethodSpec& method, const ModelDescription& description,
+                   const std::filesystem::path& folder) {
+  const auto file = start_weights_of(options);
+  if (file.empty()) {
+    if (method.recipe.start == Start::kWeights && !options.start) {
+      log_info(fmt::format(
+          "{} starts from the source model; --start-weights FILE would be as its authors do it",
+          method.name));
+    }
+    return;
+  }
+  const auto fresh = build_network(description, static_cast<uint64_t>(options.seed), folder);
+  models::load_weights(network, {fresh->state(), {}, "fresh network"},
+                       models::HeadPolicy::kMustMatch);
+  const auto report = models::load_weights(network, models::read_weight_file(file));
+  if (!report.notice.empty()) log_info(report.notice);
+}
+
+std::string describe_training(const AdaptOptions& options, const methods::TrainingRecipe& recipe) {
+  return fmt::format(
+      "epochs = {}\niterations = {}\nbudget-iterations = {}\nbatch-size = {}\nlr = {}\n"
+      "added-lr = {}\nmomentum = {}\nweight-decay = {}\ncrop = \"{}\"\nflip = {}\nseed = {}\n"
+      "start-weights = {}\n",
+      recipe.epochs, recipe.iterations, options.resolve_iterations(recipe), recipe.batch_size,
+      recipe.lr, recipe.added_lr_factor, recipe.momentum, recipe.weight_decay, word_of(recipe.crop),
+      recipe.flip, options.seed, toml_string(start_weights_of(options)));
+}
+
+}  // namespace proca::engine

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "proca/engine/adapter.h"
+#include "proca/methods/method.h"
+
+namespace proca::engine {
+
+/// The weight file that the first step starts from; empty for the source model. Throws
+/// `InvalidOption` when weights are asked for and none are given.
+std::string start_weights_of(const AdaptOptions& options);
+
+/// Makes a network that holds the source model what the method's first step starts from:
+/// itself, or a fresh one with the weights of a file. `folder` is the state's.
+void start_network(models::ClassifierNetwork& network, const AdaptOptions& options,
+                   const methods::MethodSpec& method, const ModelDescription& description,
+                   const std::filesystem::path& folder);
+
+/// What decides how a step trains, less the method's own options, as lines of TOML.
+std::string describe_training(const AdaptOptions& options, const methods::TrainingRecipe& recipe);
+
+}  // namespace proca::engine

@@ -160,14 +160,7 @@ class ProtocolRun {
 
   fs::path prepare_source(int64_t seed) {
     if (!options_.source_state.empty()) {
-      auto given = options_.source_state;
-      const std::string placeholder = "{seed}";
-      const auto number = std::to_string(seed);
-      for (auto place = given.find(placeholder); place != std::string::npos;
-           place = given.find(placeholder, place + number.size())) {
-        given.replace(place, placeholder.size(), number);
-      }
-      return given;
+      return with_meaning(options_.source_state, "{seed}", std::to_string(seed));
     }
     auto training = options_.pretrain;
     training.seed = seed;

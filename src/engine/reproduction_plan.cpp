@@ -139,14 +139,8 @@ class Planner {
   }
 
   fs::path given_source_state(const protocol::ExperimentTask& task, int64_t seed) const {
-    auto path = options_.source_state;
-    const std::map<std::string, std::string> meanings = {{"{source}", task.source},
-                                                         {"{seed}", std::to_string(seed)}};
-    for (const auto& [word, meaning] : meanings) {
-      for (auto at = path.find(word); at != path.npos; at = path.find(word, at + meaning.size())) {
-        path.replace(at, word.size(), meaning);
-      }
-    }
+    const auto path = with_meaning(with_meaning(options_.source_state, "{source}", task.source),
+                                   "{seed}", std::to_string(seed));
     if (!StateDirectory::exists(path)) {
       throw InputError(fmt::format("--source-state: {} is no state of a source model", path));
     }

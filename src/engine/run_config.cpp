@@ -66,4 +66,12 @@ void refuse_other_options(const std::string& where, const std::string& what,
   throw InputError(fmt::format("{}: {} with other options; {}", where, what, advice));
 }
 
+std::string with_meaning(std::string pattern, const std::string& word, const std::string& meaning) {
+  for (auto at = pattern.find(word); at != pattern.npos;
+       at = pattern.find(word, at + meaning.size())) {
+    pattern.replace(at, word.size(), meaning);
+  }
+  return pattern;
+}
+
 }  // namespace proca::engine

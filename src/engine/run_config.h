@@ -28,4 +28,7 @@ std::string describe_content(const data::ImageStore& store);
                                        const std::string& theirs, const std::string& mine,
                                        const std::string& advice);
 
+/// A path given as a pattern, with `meaning` wherever it has `word` (`{seed}`).
+std::string with_meaning(std::string pattern, const std::string& word, const std::string& meaning);
+
 }  // namespace proca::engine

@@ -22,14 +22,7 @@ class AdapterTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     shared_ = new test::TemporaryFolder();
-    test::write_bars(*shared_ / "bars", 16);
-    SourceTrainingOptions training;
-    training.source = (*shared_ / "bars").string();
-    training.backbone = "resnet-small";
-    training.image_size = 16;
-    training.epochs = 4;
-    training.batch_size = 8;
-    train_source(training, *shared_ / "source");
+    test::train_bars(*shared_ / "bars", *shared_ / "source");
   }
   static void TearDownTestSuite() {
     delete shared_;

@@ -20,14 +20,7 @@ class AllMethodsTest : public ::testing::TestWithParam<std::string> {
  protected:
   static void SetUpTestSuite() {
     shared_ = new test::TemporaryFolder();
-    test::write_bars(*shared_ / "bars", 16);
-    SourceTrainingOptions training;
-    training.source = (*shared_ / "bars").string();
-    training.backbone = "resnet-small";
-    training.image_size = 16;
-    training.epochs = 4;
-    training.batch_size = 8;
-    train_source(training, *shared_ / "source");
+    test::train_bars(*shared_ / "bars", *shared_ / "source");
   }
   static void TearDownTestSuite() {
     delete shared_;

@@ -1,14 +1,28 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
 #include "proca/core/error.h"
+#include "proca/engine/source_trainer.h"
 #include "support/memory_images.h"
 #include "support/shapes_data.h"
 
 namespace proca::test {
+
+/// Draws bars to `images` and trains a small source model on them in `state`.
+inline void train_bars(const std::filesystem::path& images, const std::filesystem::path& state) {
+  write_bars(images, 16);
+  engine::SourceTrainingOptions training;
+  training.source = images.string();
+  training.backbone = "resnet-small";
+  training.image_size = 16;
+  training.epochs = 4;
+  training.batch_size = 8;
+  engine::train_source(training, state);
+}
 
 /// Bars in other colours: the target domain.
 inline std::shared_ptr<data::ImageSource> target_bars(const std::vector<int64_t>& labels,

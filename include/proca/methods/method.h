@@ -28,10 +28,12 @@ struct AdaptationBatch {
   torch::Tensor source_images;  ///< float [Ns, 3, H, W]
   torch::Tensor source_labels;  ///< int64 [Ns]
   torch::Tensor target_images;  ///< float [Nt, 3, H, W]
-  torch::Tensor target_ids;     ///< int64 [Nt], index in the current target set; on the CPU
+  torch::Tensor target_ids;     ///< int64 [Nt], index in the current target set
   /// As many more source images as the epoch's plan asks for; undefined if none.
   torch::Tensor extra_source_images = {};
   torch::Tensor extra_source_labels = {};
+  /// What the method's own `prepare` gave for this iteration.
+  std::vector<torch::Tensor> prepared = {};
 };
 
 /// What an epoch's iterations are made of.
@@ -124,7 +126,8 @@ struct StepDecisions {
 ///     begin_step
 ///       plan_epoch
 ///       begin_epoch
-///         compute_losses     once per iteration
+///         prepare            once per iteration
+///         compute_losses
 ///       end_epoch
 ///     end_step
 ///
@@ -151,6 +154,19 @@ class Method {
   virtual void begin_step(const StepContext&) {}
   virtual EpochPlan plan_epoch(const StepContext&) const { return {}; }
   virtual void begin_epoch(const StepContext&) {}
+  /// What this iteration needs beside its images and is chosen outside the network:
+  /// replayed images, drawn negatives, labels looked up, a coefficient that follows a
+  /// ramp. `compute_losses` finds it in `batch.prepared`. All on the network's device.
+  virtual std::vector<torch::Tensor> prepare(const AdaptationBatch& /*batch*/,
+                                             const StepContext&) {
+    return {};
+  }
+  /// Whether `compute_losses` is a function of its batch (`prepared` included) and of
+  /// weights alone, computed on the device from beginning to end: it asks nothing of the
+  /// context that changes between iterations of a step, reads no value back, and keeps
+  /// no tensor for later. On a GPU such an iteration is recorded once for every
+  /// shape of its batch and then repeated without the host's help (`--graph`).
+  virtual bool is_repeatable() const { return false; }
   /// The terms of this iteration's objective. None at all, or none with a weight
   /// other than zero, means that there is nothing to train now, and the engine
   /// leaves the network alone.

@@ -15,6 +15,13 @@ class Backbone : public torch::nn::Module {
  public:
   /// float [N, 3, H, W] -> float [N, feature_size()].
   virtual torch::Tensor forward(const torch::Tensor& images) = 0;
+  /// Whether `forward_groups` can be called: some backbones can only be asked about one
+  /// group after the other.
+  virtual bool knows_groups() const { return false; }
+  /// Several groups in one call, one behind the other in `images`; in training mode each
+  /// with batch-norm statistics of its own, as if `forward` were called on one after the
+  /// other.
+  virtual torch::Tensor forward_groups(const torch::Tensor& images, at::IntArrayRef group_sizes);
   virtual int64_t feature_size() const = 0;
 };
 

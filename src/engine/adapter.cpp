@@ -212,8 +212,7 @@ class Adapter::Implementation {
                          .num_iterations = options_.resolve_iterations(recipe_),
                          .context = std::move(context),
                          .device = device_,
-                         .precision = options_.compute.precision,
-                         .threads = inference_.threads});
+                         .compute = options_.compute});
     if (manifest_.adapting) resume(trainer);
     EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
     Stopwatch since_saving;

@@ -12,7 +12,7 @@
 namespace proca::engine {
 
 std::string deciding_options(const OptionSet& options) {
-  static const std::set<std::string> indifferent = {"device", "threads", "cache-ram",
+  static const std::set<std::string> indifferent = {"device", "threads", "graph", "cache-ram",
                                                     "checkpoint-every"};
   std::istringstream lines(options.to_toml());
   std::string line, text;

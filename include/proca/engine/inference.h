@@ -22,7 +22,7 @@ struct InferenceOptions {
   int64_t batch_size = 32;
   Precision precision = Precision::kTf32;
   DeviceImages* images = nullptr;  ///< where images are kept on the device; may be null
-  int64_t threads = 1;  ///< that prepare batches while the network computes
+  int64_t threads = 1;             ///< that prepare batches while the network computes
   std::string title = "predicting";
 };
 

@@ -38,7 +38,8 @@ bool can_run(const BatchNormInput& input) {
   const auto type = values.scalar_type();
   return values.is_cuda() && (values.dim() == 4 || values.dim() == 2) && values.numel() > 0 &&
          (type == torch::kFloat32 || type == torch::kBFloat16) &&
-         values.size(1) % cuda::kUnit == 0 && input.weight.scalar_type() == torch::kFloat32 &&
+         values.size(1) % cuda::kChannelMultiple == 0 &&
+         input.weight.scalar_type() == torch::kFloat32 &&
          input.group_sizes.size() <= static_cast<size_t>(cuda::kMaxGroups);
 }
 
@@ -56,8 +57,8 @@ BatchNormResult forward(const BatchNormInput& input) {
   if (input.residual.defined()) {
     residual = dense(input.residual.to(values.scalar_type()));
     if (input.relu) {
-      result.mask =
-          torch::empty({values.numel() / cuda::kUnit}, values.options().dtype(torch::kUInt8));
+      result.mask = torch::empty({values.numel() / cuda::kChannelMultiple},
+                                 values.options().dtype(torch::kUInt8));
     }
   }
   const auto partial = torch::empty({cuda::partial_size(layout)}, floats);

@@ -10,55 +10,14 @@
 
 #include "batch_norm_launch.h"
 
-#include <cuda_bf16.h>
-
 #include <algorithm>
+
+#include "activations.cuh"
 
 namespace proca::models::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kReduceRows = 32;  // threads that add up the chunks of a channel
-
-// Values of one thread.
-struct Unit {
-  float value[kUnit];
-};
-
-__device__ __forceinline__ Unit load(const float* from) {
-  const float4 low = reinterpret_cast<const float4*>(from)[0];
-  const float4 high = reinterpret_cast<const float4*>(from)[1];
-  return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
-}
-
-__device__ __forceinline__ Unit load(const __nv_bfloat16* from) {
-  const uint4 bits = *reinterpret_cast<const uint4*>(from);
-  const uint32_t words[4] = {bits.x, bits.y, bits.z, bits.w};
-  Unit unit;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    // A bfloat16 is the upper half of a float.
-    unit.value[2 * i] = __uint_as_float(words[i] << 16);
-    unit.value[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
-  }
-  return unit;
-}
-
-__device__ __forceinline__ void store(float* to, const Unit& unit) {
-  const float* v = unit.value;
-  reinterpret_cast<float4*>(to)[0] = make_float4(v[0], v[1], v[2], v[3]);
-  reinterpret_cast<float4*>(to)[1] = make_float4(v[4], v[5], v[6], v[7]);
-}
-
-__device__ __forceinline__ void store(__nv_bfloat16* to, const Unit& unit) {
-  uint32_t words[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(unit.value[2 * i], unit.value[2 * i + 1]);
-    words[i] = *reinterpret_cast<const uint32_t*>(&pair);
-  }
-  *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
-}
 
 // The part of the work that a thread of the kernels below does: some channels of every
 // so-manieth pixel of a chunk.
@@ -135,40 +94,49 @@ struct Pair {
   double first, second;
 };
 
-// The sums of one channel over all chunks of a group; for the threads with y = 0.
-__device__ Pair add_chunks(const Layout& layout, int group, int channel, const float* partial) {
-  __shared__ double firsts[kReduceRows][32], seconds[kReduceRows][32];
+constexpr int kTile = 32;  // channels of a block below, and threads that add up each
+
+// Adds up the chunks of a group for 32 channels: thread (x, y) reads channel x of every
+// 32nd chunk from y on, and gets the total of channel y.
+__device__ Pair add_chunks(const Layout& layout, int group, const float* partial) {
+  __shared__ double firsts[kTile][kTile + 1], seconds[kTile][kTile + 1];
+  const int channel = min(static_cast<int>(blockIdx.x) * kTile + static_cast<int>(threadIdx.x),
+                          layout.channels - 1);
   double first = 0, second = 0;
+#pragma unroll 4
   for (int chunk = layout.first_chunk[group] + static_cast<int>(threadIdx.y);
-       chunk < layout.first_chunk[group + 1]; chunk += kReduceRows) {
+       chunk < layout.first_chunk[group + 1]; chunk += kTile) {
     const float* sums = partial + static_cast<int64_t>(chunk) * 2 * layout.channels + channel;
     first += sums[0];
     second += sums[layout.channels];
   }
-  __syncthreads();
+  __syncthreads();  // Those of the last group have been read.
   firsts[threadIdx.y][threadIdx.x] = first;
   seconds[threadIdx.y][threadIdx.x] = second;
   __syncthreads();
-  Pair total = {0, 0};
-  if (threadIdx.y == 0) {
-    for (int row = 0; row < kReduceRows; ++row) {
-      total.first += firsts[row][threadIdx.x];
-      total.second += seconds[row][threadIdx.x];
-    }
+  Pair total = {firsts[threadIdx.x][threadIdx.y], seconds[threadIdx.x][threadIdx.y]};
+#pragma unroll
+  for (int distance = kTile / 2; distance > 0; distance /= 2) {
+    total.first += __shfl_xor_sync(0xffffffffu, total.first, distance);
+    total.second += __shfl_xor_sync(0xffffffffu, total.second, distance);
   }
   return total;
 }
 
+// The channel whose total a thread gets. One thread of each 32 does something with it.
+__device__ __forceinline__ int channel_of_total() {
+  return static_cast<int>(blockIdx.x) * kTile + static_cast<int>(threadIdx.y);
+}
+
 // Groups update the running statistics one after the other, as separate calls would.
 __global__ void finish_statistics(Forward work) {
-  const int channel = static_cast<int>(blockIdx.x * 32 + threadIdx.x);
-  // Threads beyond the last channel help with nothing, but must meet the others.
-  const int readable = min(channel, work.layout.channels - 1);
-  const double pivot = work.running_mean[readable];
-  double running_mean = pivot, running_var = work.running_var[readable];
+  const int channels = work.layout.channels, channel = channel_of_total();
+  const bool writes = threadIdx.x == 0 && channel < channels;
+  const double pivot = work.running_mean[min(channel, channels - 1)];
+  double running_mean = pivot, running_var = work.running_var[min(channel, channels - 1)];
   for (int group = 0; group < work.layout.num_groups; ++group) {
-    const Pair sums = add_chunks(work.layout, group, readable, work.partial);
-    if (threadIdx.y > 0) continue;
+    const Pair sums = add_chunks(work.layout, group, work.partial);
+    if (!writes) continue;
     const auto count =
         static_cast<double>(work.layout.first_pixel[group + 1] - work.layout.first_pixel[group]);
     const double offset = sums.first / count;
@@ -176,12 +144,11 @@ __global__ void finish_statistics(Forward work) {
     const double variance = max(sums.second / count - offset * offset, 0.0);
     running_mean += work.momentum * (mean - running_mean);
     running_var += work.momentum * (variance * count / (count - 1) - running_var);
-    if (channel >= work.layout.channels) continue;
-    work.mean[group * work.layout.channels + channel] = static_cast<float>(mean);
-    work.inv_std[group * work.layout.channels + channel] =
+    work.mean[group * channels + channel] = static_cast<float>(mean);
+    work.inv_std[group * channels + channel] =
         static_cast<float>(1.0 / sqrt(variance + work.epsilon));
   }
-  if (threadIdx.y > 0 || channel >= work.layout.channels) return;
+  if (!writes) return;
   work.running_mean[channel] = static_cast<float>(running_mean);
   work.running_var[channel] = static_cast<float>(running_var);
   if (channel == 0) *work.num_batches_tracked += work.layout.num_groups;
@@ -285,14 +252,13 @@ __global__ void __launch_bounds__(kThreads) sum_gradients(Backward work) {
 //     a g - a s^2 sum(g (x - mean)) / n * (x - mean) - a sum(g) / n
 //   = a g + slope (x - mean) + offset.
 __global__ void finish_gradients(Backward work) {
-  const int channels = work.layout.channels;
-  const int channel = static_cast<int>(blockIdx.x * 32 + threadIdx.x);
-  const int readable = min(channel, channels - 1);
-  const double weight = work.weight[readable];
+  const int channels = work.layout.channels, channel = channel_of_total();
+  const bool writes = threadIdx.x == 0 && channel < channels;
+  const double weight = work.weight[min(channel, channels - 1)];
   double weight_gradient = 0, bias_gradient = 0;
   for (int group = 0; group < work.layout.num_groups; ++group) {
-    const Pair sums = add_chunks(work.layout, group, readable, work.partial);
-    if (threadIdx.y > 0 || channel >= channels) continue;
+    const Pair sums = add_chunks(work.layout, group, work.partial);
+    if (!writes) continue;
     const auto count =
         static_cast<double>(work.layout.first_pixel[group + 1] - work.layout.first_pixel[group]);
     const int at = group * channels + channel;
@@ -304,7 +270,7 @@ __global__ void finish_gradients(Backward work) {
     work.coefficients[work.layout.num_groups * channels + at] =
         static_cast<float>(-weight * inv_std * sums.first / count);
   }
-  if (threadIdx.y > 0 || channel >= channels) return;
+  if (!writes) return;
   work.weight_gradient[channel] = static_cast<float>(weight_gradient);
   work.bias_gradient[channel] = static_cast<float>(bias_gradient);
 }
@@ -359,14 +325,14 @@ Shape shape_of(const Layout& layout) {
 }
 
 dim3 finish_grid(const Layout& layout) {
-  return dim3(static_cast<unsigned>((layout.channels + 31) / 32));
+  return dim3(static_cast<unsigned>((layout.channels + kTile - 1) / kTile));
 }
 
 template <typename T>
 void launch_forward_as(const Forward& work, cudaStream_t stream) {
   const Shape shape = shape_of(work.layout);
   sum_values<T><<<shape.grid, shape.block, 0, stream>>>(work);
-  finish_statistics<<<finish_grid(work.layout), dim3(32, kReduceRows), 0, stream>>>(work);
+  finish_statistics<<<finish_grid(work.layout), dim3(kTile, kTile), 0, stream>>>(work);
   if (work.residual != nullptr) {
     write_output<T, true><<<shape.grid, shape.block, 0, stream>>>(work);
   } else {
@@ -378,7 +344,7 @@ template <typename T, bool kMask>
 void launch_backward_as(const Backward& work, cudaStream_t stream) {
   const Shape shape = shape_of(work.layout);
   sum_gradients<T, kMask><<<shape.grid, shape.block, 0, stream>>>(work);
-  finish_gradients<<<finish_grid(work.layout), dim3(32, kReduceRows), 0, stream>>>(work);
+  finish_gradients<<<finish_grid(work.layout), dim3(kTile, kTile), 0, stream>>>(work);
   write_gradients<T, kMask><<<shape.grid, shape.block, 0, stream>>>(work);
 }
 

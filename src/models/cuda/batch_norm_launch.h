@@ -4,6 +4,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "element_type.h"
+
 // What batch_norm.cu offers to batch_norm.cpp. Neither LibTorch's headers nor CUDA's
 // compiler see each other: together they take minutes.
 
@@ -12,10 +14,8 @@ namespace proca::models::cuda {
 /// A batch may consist of so many groups at most.
 constexpr int kMaxGroups = 8;
 
-/// Activations are [pixels, channels], a multiple of `kUnit` channels, float or bfloat16.
-constexpr int kUnit = 8;
-
-enum class ElementType { kFloat, kBFloat16 };
+/// Activations are [pixels, channels], channels in multiples of this.
+constexpr int kChannelMultiple = 8;
 
 /// Where groups begin, and how their pixels are shared out to blocks.
 struct Layout {

@@ -56,6 +56,28 @@ if(PROCA_REQUIRE_CUDA AND NOT TARGET torch_cuda)
                       "CUDA: activate a Python with a CUDA torch or set CMAKE_PREFIX_PATH.")
 endif()
 
+# Kernels of our own, in src/<module>/cuda/, want a CUDA compiler besides.
+option(PROCA_CUDA_KERNELS "Compile the project's own CUDA kernels if that is possible" ON)
+set(PROCA_WITH_CUDA_KERNELS OFF)
+if(PROCA_CUDA_KERNELS AND TARGET torch_cuda)
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    if(NOT CMAKE_CUDA_ARCHITECTURES)
+      if(CMAKE_CROSSCOMPILING)
+        set(CMAKE_CUDA_ARCHITECTURES 90)
+      else()
+        set(CMAKE_CUDA_ARCHITECTURES native)
+      endif()
+    endif()
+    set(CMAKE_CUDA_STANDARD 20)
+    enable_language(CUDA)
+    set(PROCA_WITH_CUDA_KERNELS ON)
+  else()
+    message(STATUS "proca: CUDA kernels are off (there is no CUDA compiler); LibTorch's own are used")
+  endif()
+endif()
+
 # TORCH_LIBRARIES holds absolute paths of this machine; behind a target of its own
 # they stay out of the exported files. procaConfig.cmake makes the same target.
 add_library(proca_torch INTERFACE)

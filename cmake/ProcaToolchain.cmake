@@ -20,10 +20,10 @@ if(PROCA_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
 endif()
 
 add_library(proca_warnings INTERFACE)
-target_compile_options(proca_warnings INTERFACE -Wall -Wextra)
+target_compile_options(proca_warnings INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 warns inside std::string when a literal is put before a temporary string.
-  target_compile_options(proca_warnings INTERFACE -Wno-restrict)
+  target_compile_options(proca_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 
 if(PROCA_SANITIZE)

@@ -32,6 +32,11 @@ const std::vector<ResNetLayout>& layouts() {
 
 }  // namespace
 
+torch::Tensor Backbone::forward_groups(const torch::Tensor& /*images*/,
+                                       at::IntArrayRef /*group_sizes*/) {
+  TORCH_CHECK(false, "this backbone can only be asked about one group after the other");
+}
+
 ResNetLayout resnet_layout(const std::string& name, StrideIn stride_in) {
   for (ResNetLayout layout : layouts()) {
     if (layout.name != name) continue;

@@ -14,6 +14,7 @@ torch::Tensor widened(const torch::Tensor& values) {
 }
 
 }  // namespace
+
 ClassifierNetworkImpl::ClassifierNetworkImpl(std::shared_ptr<Backbone> backbone,
                                              int64_t num_classes, uint64_t seed)
     : backbone_(std::move(backbone)), head_(nullptr), num_classes_(num_classes) {
@@ -47,8 +48,13 @@ std::vector<torch::Tensor> ClassifierNetworkImpl::neck_parameters() const {
 }
 
 NetworkOutput ClassifierNetworkImpl::forward(const torch::Tensor& images) {
-  auto features = widened(backbone_->forward(images));
-  if (!neck_.is_empty()) features = widened(neck_->forward(features));
+  return behind_backbone(backbone_->forward(images), {});
+}
+
+NetworkOutput ClassifierNetworkImpl::behind_backbone(const torch::Tensor& outputs,
+                                                     at::IntArrayRef group_sizes) {
+  auto features = widened(outputs);
+  if (!neck_.is_empty()) features = widened(neck_->forward(features, group_sizes));
   auto logits = widened(head_->forward(features));
   return {.features = std::move(features), .logits = std::move(logits)};
 }
@@ -56,7 +62,16 @@ NetworkOutput ClassifierNetworkImpl::forward(const torch::Tensor& images) {
 std::vector<NetworkOutput> ClassifierNetworkImpl::forward_each(
     const std::vector<torch::Tensor>& groups) {
   std::vector<NetworkOutput> outputs;
-  for (const auto& images : groups) outputs.push_back(forward(images));
+  if (groups.size() < 2 || !backbone_->knows_groups()) {
+    for (const auto& images : groups) outputs.push_back(forward(images));
+    return outputs;
+  }
+  std::vector<int64_t> sizes;
+  for (const auto& images : groups) sizes.push_back(images.size(0));
+  const auto all = behind_backbone(backbone_->forward_groups(torch::cat(groups), sizes), sizes);
+  const auto features = all.features.split_with_sizes(sizes);
+  const auto logits = all.logits.split_with_sizes(sizes);
+  for (size_t i = 0; i < groups.size(); ++i) outputs.push_back({features[i], logits[i]});
   return outputs;
 }
 

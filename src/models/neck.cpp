@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <torch/nn/modules/batchnorm.h>
 
 #include "proca/core/error.h"
+#include "proca/models/batch_norm.h"
 #include "proca/models/linear_layers.h"
 
 namespace proca::models {
@@ -57,18 +57,19 @@ NeckImpl::NeckImpl(int64_t input_size, const std::string& layout, uint64_t seed)
     if (layer.kind == Kind::kLinear) {
       register_module(name, make_linear(size, layer.size, {}, seed, "neck " + name));
     } else if (layer.kind == Kind::kBatchNorm) {
-      register_module(name, torch::nn::BatchNorm1d(size));
+      register_module(name, BatchNorm(size));
     }
     layers_.push_back(layer);
     size = layer.size;
   }
 }
 
-torch::Tensor NeckImpl::forward(const torch::Tensor& features) {
-  return forward_part(features, 0, layers_.size());
+torch::Tensor NeckImpl::forward(const torch::Tensor& features, at::IntArrayRef group_sizes) {
+  return forward_part(features, 0, layers_.size(), group_sizes);
 }
 
-torch::Tensor NeckImpl::forward_part(torch::Tensor features, size_t first, size_t last) {
+torch::Tensor NeckImpl::forward_part(torch::Tensor features, size_t first, size_t last,
+                                     at::IntArrayRef group_sizes) {
   for (size_t i = first; i < last; ++i) {
     const auto name = std::to_string(i);
     switch (layers_[i].kind) {
@@ -76,7 +77,7 @@ torch::Tensor NeckImpl::forward_part(torch::Tensor features, size_t first, size_
         features = named_children()[name]->as<torch::nn::LinearImpl>()->forward(features);
         break;
       case Kind::kBatchNorm:
-        features = named_children()[name]->as<torch::nn::BatchNorm1dImpl>()->forward(features);
+        features = named_children()[name]->as<BatchNormImpl>()->forward(features, group_sizes, {});
         break;
       case Kind::kRelu:
         features = torch::relu(features);

@@ -42,8 +42,7 @@ ResidualBlockImpl::ResidualBlockImpl(const BlockShape& shape) {
     const auto downsample = register_module("downsample", std::make_shared<torch::nn::Module>());
     downsample_convolution_ = downsample->register_module(
         "0", Convolution(in_channels, shape.out_channels(), /*kernel=*/1, stride));
-    downsample_batch_norm_ =
-        downsample->register_module("1", torch::nn::BatchNorm2d(shape.out_channels()));
+    downsample_batch_norm_ = downsample->register_module("1", BatchNorm(shape.out_channels()));
   }
 }
 
@@ -52,33 +51,33 @@ void ResidualBlockImpl::add_convolution(int64_t in_channels, int64_t out_channel
   const auto number = convolutions_.size() + 1;
   convolutions_.push_back(register_module(fmt::format("conv{}", number),
                                           Convolution(in_channels, out_channels, kernel, stride)));
-  batch_norms_.push_back(
-      register_module(fmt::format("bn{}", number), torch::nn::BatchNorm2d(out_channels)));
+  batch_norms_.push_back(register_module(fmt::format("bn{}", number), BatchNorm(out_channels)));
 }
 
-// Neither batch-norm nor the addition needs its own result for the gradient, so
-// both may be overwritten.
-torch::Tensor ResidualBlockImpl::forward(const torch::Tensor& input) {
+// The addition and the rectifier at the end are the last batch-norm's.
+torch::Tensor ResidualBlockImpl::forward(const torch::Tensor& input, at::IntArrayRef group_sizes) {
+  const auto shortcut = downsample_convolution_
+                            ? downsample_batch_norm_->forward(
+                                  downsample_convolution_->forward(input), group_sizes, {})
+                            : input;
   auto output = input;
   for (size_t i = 0; i < convolutions_.size(); ++i) {
-    output = batch_norms_[i]->forward(convolutions_[i]->forward(output));
-    if (i + 1 < convolutions_.size()) output.relu_();
+    const bool last = i + 1 == convolutions_.size();
+    output =
+        batch_norms_[i]->forward(convolutions_[i]->forward(output), group_sizes,
+                                 {.relu = true, .residual = last ? shortcut : torch::Tensor()});
   }
-  const auto shortcut =
-      downsample_convolution_
-          ? downsample_batch_norm_->forward(downsample_convolution_->forward(input))
-          : input;
-  return output.add_(shortcut).relu_();
+  return output;
 }
 
 std::string ResidualBlockImpl::describe(LayerGraph& graph, const std::string& name,
                                         const std::string& input) const {
   const auto batch_norm = [&](const std::string& layer, const std::string& of,
-                              const torch::nn::BatchNorm2d& module) {
+                              const BatchNorm& module) {
     return graph.append({.kind = LayerKind::kBatchNorm,
                          .name = layer,
                          .inputs = {of},
-                         .epsilon = module->options.eps()});
+                         .epsilon = module->epsilon()});
   };
   const auto relu = [&](const std::string& layer, const std::string& of) {
     return graph.append({.kind = LayerKind::kRelu, .name = layer, .inputs = {of}});

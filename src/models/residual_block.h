@@ -5,9 +5,9 @@
 #include <vector>
 
 #include <torch/nn/module.h>
-#include <torch/nn/modules/batchnorm.h>
 #include <torch/types.h>
 
+#include "proca/models/batch_norm.h"
 #include "proca/models/layer_graph.h"
 #include "proca/models/resnet.h"
 
@@ -48,16 +48,17 @@ class ResidualBlockImpl : public torch::nn::Module {
  public:
   explicit ResidualBlockImpl(const BlockShape& shape);
 
-  torch::Tensor forward(const torch::Tensor& input);
+  /// `group_sizes` as in `BatchNormImpl::forward`.
+  torch::Tensor forward(const torch::Tensor& input, at::IntArrayRef group_sizes);
   std::string describe(LayerGraph& graph, const std::string& name, const std::string& input) const;
 
  private:
   void add_convolution(int64_t in_channels, int64_t out_channels, int64_t kernel, int64_t stride);
 
-  std::vector<Convolution> convolutions_;            // conv1, conv2, ...
-  std::vector<torch::nn::BatchNorm2d> batch_norms_;  // bn1, bn2, ...
-  Convolution downsample_convolution_{nullptr};      // null: the shortcut is the identity
-  torch::nn::BatchNorm2d downsample_batch_norm_{nullptr};
+  std::vector<Convolution> convolutions_;        // conv1, conv2, ...
+  std::vector<BatchNorm> batch_norms_;           // bn1, bn2, ...
+  Convolution downsample_convolution_{nullptr};  // null: the shortcut is the identity
+  BatchNorm downsample_batch_norm_{nullptr};
 };
 TORCH_MODULE(ResidualBlock);
 

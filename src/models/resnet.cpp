@@ -49,12 +49,12 @@ void ResNet::initialise(uint64_t seed) {
   }
 }
 
-torch::Tensor ResNet::forward(const torch::Tensor& images) {
-  auto output = bn1_->forward(conv1_->forward(images)).relu_();
+torch::Tensor ResNet::forward_groups(const torch::Tensor& images, at::IntArrayRef group_sizes) {
+  auto output = bn1_->forward(conv1_->forward(images), group_sizes, {.relu = true});
   if (layout_.stem == StemKind::kLarge) {
     output = torch::max_pool2d(output, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
   }
-  for (const auto& block : blocks_) output = block->forward(output);
+  for (const auto& block : blocks_) output = block->forward(output, group_sizes);
   return output.mean({2, 3});
 }
 
@@ -63,7 +63,7 @@ std::string ResNet::describe(LayerGraph& graph) const {
   output = graph.append({.kind = LayerKind::kBatchNorm,
                          .name = "bn1",
                          .inputs = {output},
-                         .epsilon = bn1_->options.eps()});
+                         .epsilon = bn1_->epsilon()});
   output = graph.append({.kind = LayerKind::kRelu, .name = "relu", .inputs = {output}});
   if (layout_.stem == StemKind::kLarge) {
     output = graph.append({.kind = LayerKind::kMaxPool,

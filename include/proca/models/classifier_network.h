@@ -64,6 +64,8 @@ class ClassifierNetworkImpl : public torch::nn::Module {
   std::map<std::string, torch::Tensor> state() const;
 
  private:
+  NetworkOutput behind_backbone(const torch::Tensor& outputs, at::IntArrayRef group_sizes);
+
   std::shared_ptr<Backbone> backbone_;
   Neck neck_{nullptr};
   torch::nn::Linear head_;

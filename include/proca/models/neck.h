@@ -35,10 +35,12 @@ class NeckImpl : public torch::nn::Module {
   /// Throws `InputError` for a layout that cannot be read.
   NeckImpl(int64_t input_size, const std::string& layout, uint64_t seed);
 
-  /// float [N, input size] -> float [N, output_size()].
-  torch::Tensor forward(const torch::Tensor& features);
+  /// float [N, input size] -> float [N, output_size()]. `group_sizes` as in
+  /// `BatchNormImpl::forward`.
+  torch::Tensor forward(const torch::Tensor& features, at::IntArrayRef group_sizes = {});
   /// Only the layers first, ..., last - 1.
-  torch::Tensor forward_part(torch::Tensor features, size_t first, size_t last);
+  torch::Tensor forward_part(torch::Tensor features, size_t first, size_t last,
+                             at::IntArrayRef group_sizes = {});
 
   int64_t output_size() const { return layers_.back().size; }
   const std::string& layout() const { return layout_; }

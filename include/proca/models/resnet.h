@@ -6,10 +6,10 @@
 #include <vector>
 
 #include <torch/nn/module.h>
-#include <torch/nn/modules/batchnorm.h>
 #include <torch/types.h>
 
 #include "proca/models/backbone.h"
+#include "proca/models/batch_norm.h"
 #include "proca/models/layer_graph.h"
 
 namespace proca::models {
@@ -71,7 +71,9 @@ class ResNet final : public Backbone {
  public:
   ResNet(ResNetLayout layout, uint64_t seed);
 
-  torch::Tensor forward(const torch::Tensor& images) override;
+  torch::Tensor forward(const torch::Tensor& images) override { return forward_groups(images, {}); }
+  bool knows_groups() const override { return true; }
+  torch::Tensor forward_groups(const torch::Tensor& images, at::IntArrayRef group_sizes) override;
   int64_t feature_size() const override { return feature_size_; }
   const ResNetLayout& layout() const { return layout_; }
 
@@ -84,7 +86,7 @@ class ResNet final : public Backbone {
   ResNetLayout layout_;
   int64_t feature_size_ = 0;
   std::shared_ptr<ConvolutionImpl> conv1_;
-  torch::nn::BatchNorm2d bn1_;
+  BatchNorm bn1_;
   std::vector<std::shared_ptr<ResidualBlockImpl>> blocks_;  // of all stages, in order
 };
 

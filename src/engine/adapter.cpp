@@ -231,7 +231,7 @@ class Adapter::Implementation {
                          .num_iterations = options_.resolve_iterations(recipe_),
                          .context = std::move(context),
                          .device = device_,
-                         .precision = options_.compute.precision,
+                         .compute = options_.compute,
                          .images = images_.get()});
     if (manifest_.adapting) resume(trainer);
     EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);

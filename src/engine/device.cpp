@@ -11,6 +11,7 @@
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/core/parallel.h"
+#include "work_recorder.h"
 
 namespace proca::engine {
 namespace {
@@ -42,28 +43,8 @@ void warn_about_slow_blas() {
   }
 }
 
-}  // namespace
-
-void ComputeOptions::bind(OptionSet& options) {
-  options.bind("device", device, "where to compute: auto, cpu, cuda or cuda:N");
-  options.bind("threads", threads, "CPU threads; 0 = all cores", 0, 4096);
-  options.bind_choice<Precision>(
-      "precision", precision, "of products on a GPU; a CPU always has fp32",
-      {{"fp32", Precision::kFp32}, {"tf32", Precision::kTf32}, {"bf16", Precision::kBf16}});
-}
-
-int64_t ComputeOptions::resolved_threads() const {
-  return threads > 0 ? threads : available_cores();
-}
-
-c10::Device prepare_compute(const ComputeOptions& options) {
-  at::set_num_threads(static_cast<int>(options.resolved_threads()));
-  set_precision(options.precision);
-  const auto& name = options.device;
-  if (name == "cpu" || (name == "auto" && !torch::cuda::is_available())) {
-    warn_about_slow_blas();
-    return torch::kCPU;
-  }
+c10::Device find_device(const std::string& name) {
+  if (name == "cpu" || (name == "auto" && !torch::cuda::is_available())) return torch::kCPU;
   if (name == "auto") return {torch::kCUDA, 0};
   const bool numbered = name.starts_with("cuda:") && name.size() > 5 && name.size() < 9 &&
                         name.find_first_not_of("0123456789", 5) == std::string::npos;
@@ -78,6 +59,32 @@ c10::Device prepare_compute(const ComputeOptions& options) {
         fmt::format("--device: {} is not there: LibTorch sees {} CUDA devices", name, count));
   }
   return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+}  // namespace
+
+void ComputeOptions::bind(OptionSet& options) {
+  options.bind("device", device, "where to compute: auto, cpu, cuda or cuda:N");
+  options.bind("threads", threads, "CPU threads; 0 = all cores", 0, 4096);
+  options.bind_choice<Precision>(
+      "precision", precision, "of products on a GPU; a CPU always has fp32",
+      {{"fp32", Precision::kFp32}, {"tf32", Precision::kTf32}, {"bf16", Precision::kBf16}});
+  options.bind_choice<GraphMode>(
+      "graph", graph, "record iterations on a GPU as CUDA graphs and repeat them",
+      {{"auto", GraphMode::kAuto}, {"on", GraphMode::kOn}, {"off", GraphMode::kOff}});
+}
+
+int64_t ComputeOptions::resolved_threads() const {
+  return threads > 0 ? threads : available_cores();
+}
+
+c10::Device prepare_compute(const ComputeOptions& options) {
+  at::set_num_threads(static_cast<int>(options.resolved_threads()));
+  set_precision(options.precision);
+  const auto device = find_device(options.device);
+  if (device.is_cpu()) warn_about_slow_blas();
+  leave_default_stream(device);
+  return device;
 }
 
 }  // namespace proca::engine

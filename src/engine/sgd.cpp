@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <torch/types.h>
+#include <torch/version.h>
 
 #include "proca/core/error.h"
 
@@ -14,6 +15,9 @@ Sgd::Sgd(std::vector<ParameterGroup> groups, double momentum, Momentum kind)
     for (const auto& parameter : group.parameters) {
       buffers.push_back(torch::zeros_like(parameter));
     }
+    const auto device =
+        group.parameters.empty() ? torch::Device(torch::kCPU) : group.parameters.front().device();
+    rates_.push_back(torch::full({}, group.lr, torch::dtype(torch::kFloat32).device(device)));
   }
 }
 
@@ -23,32 +27,57 @@ void Sgd::zero_grad() {
   }
 }
 
-void Sgd::step(double lr_scale) {
+void Sgd::set_lr_scale(double scale) {
+  if (scale == lr_scale_) return;
+  lr_scale_ = scale;
+  const torch::NoGradGuard no_grad;
+  for (size_t g = 0; g < rates_.size(); ++g) rates_[g].fill_(groups_[g].lr * scale);
+}
+
+Sgd::Update Sgd::update_of(size_t group) const {
+  Update update;
+  for (size_t p = 0; p < groups_[group].parameters.size(); ++p) {
+    const auto& parameter = groups_[group].parameters[p];
+    if (!parameter.grad().defined()) continue;
+    update.weights.push_back(parameter);
+    update.gradients.push_back(parameter.grad());
+    update.buffers.push_back(momentum_buffers_[group][p]);
+  }
+  return update;
+}
+
+void Sgd::step() {
   const torch::NoGradGuard no_grad;
   for (size_t g = 0; g < groups_.size(); ++g) {
-    // Whole lists at a time: on a GPU each call below is one kernel, not one per tensor.
-    std::vector<torch::Tensor> weights, directions, buffers;
-    for (size_t p = 0; p < groups_[g].parameters.size(); ++p) {
-      const auto& parameter = groups_[g].parameters[p];
-      if (!parameter.grad().defined()) continue;
-      weights.push_back(parameter);
-      directions.push_back(parameter.grad());
-      buffers.push_back(momentum_buffers_[g][p]);
+    auto update = update_of(g);
+    if (update.weights.empty()) continue;
+// One kernel for all parameters.
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+    if (update.weights.front().is_cuda()) {
+      at::_fused_sgd_(update.weights, update.gradients, update.buffers, groups_[g].weight_decay,
+                      momentum_, rates_[g], /*dampening=*/0, kind_ == Momentum::kNesterov,
+                      /*maximize=*/false, /*is_first_step=*/false);
+      continue;
     }
-    if (weights.empty()) continue;
-    if (groups_[g].weight_decay != 0) {
-      // In place: the gradients are thrown away after the step.
-      torch::_foreach_add_(directions, weights, groups_[g].weight_decay);
-    }
-    torch::_foreach_mul_(buffers, momentum_);
-    torch::_foreach_add_(buffers, directions, 1.0);
-    const double rate = groups_[g].lr * lr_scale;
-    if (kind_ == Momentum::kNesterov) {
-      torch::_foreach_add_(weights, directions, -rate);
-      torch::_foreach_add_(weights, buffers, -rate * momentum_);
-    } else {
-      torch::_foreach_add_(weights, buffers, -rate);
-    }
+#endif
+    step_in_passes(std::move(update), groups_[g]);
+  }
+}
+
+void Sgd::step_in_passes(Update update, const ParameterGroup& group) const {
+  auto& [weights, directions, buffers] = update;
+  if (group.weight_decay != 0) {
+    // In place: the gradients are thrown away after the step.
+    torch::_foreach_add_(directions, weights, group.weight_decay);
+  }
+  torch::_foreach_mul_(buffers, momentum_);
+  torch::_foreach_add_(buffers, directions, 1.0);
+  const double rate = group.lr * lr_scale_;
+  if (kind_ == Momentum::kNesterov) {
+    torch::_foreach_add_(weights, directions, -rate);
+    torch::_foreach_add_(weights, buffers, -rate * momentum_);
+  } else {
+    torch::_foreach_add_(weights, buffers, -rate);
   }
 }
 

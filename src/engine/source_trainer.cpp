@@ -25,12 +25,14 @@
 #include "proca/models/load_weights.h"
 #include "run_config.h"
 #include "state_files.h"
+#include "training_iteration.h"
 
 namespace proca::engine {
 namespace {
 
 namespace fs = std::filesystem;
 namespace F = torch::nn::functional;
+constexpr const char* kLossOfImages = "loss of images";
 
 std::string deciding_options_of(SourceTrainingOptions options) {
   OptionSet set;
@@ -150,6 +152,12 @@ class SourceTrainer {
             {network_->backbone_parameters(), recipe_.lr, options_.weight_decay},
             {network_->head_parameters(), recipe_.head_lr, options_.weight_decay}},
         options_.momentum);
+    iteration_.emplace(
+        *optimizer_, [this](const TrainingIteration::Tensors& batch) { return losses_of(batch); },
+        options_.compute, device_,
+        recorder_for(options_.compute, device_, /*is_repeatable=*/true, "source training"),
+        options_.compute.graph == GraphMode::kOn ? TrainingIteration::WhenRecordingFails::kThrow
+                                                 : TrainingIteration::WhenRecordingFails::kGoOn);
   }
 
   void resume(const StateDirectory& state) {
@@ -196,10 +204,13 @@ class SourceTrainer {
     return 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
   }
 
-  torch::Tensor loss_of(const TensorBatch& batch) {
-    const auto output = network_->forward(batch.images);
-    return F::cross_entropy(output.logits, batch.labels,
-                            F::CrossEntropyFuncOptions().label_smoothing(options_.label_smoothing));
+  // Of images and labels. What is reported is a mean over images, not over batches.
+  std::vector<methods::LossTerm> losses_of(const TrainingIteration::Tensors& batch) {
+    const auto logits = network_->forward(batch[0]).logits;
+    const auto loss = F::cross_entropy(
+        logits, batch[1], F::CrossEntropyFuncOptions().label_smoothing(options_.label_smoothing));
+    return {{"loss", loss},
+            {kLossOfImages, loss.detach() * static_cast<double>(logits.size(0)), /*weight=*/0}};
   }
 
   // One pass over the images; returns the held-out accuracy if there is a hold-out.
@@ -220,28 +231,17 @@ class SourceTrainer {
                                     manifest_.model.preprocessing);
     Progress progress(fmt::format("epoch {}/{}", epoch + 1, recipe_.epochs), training_->size(),
                       "images");
-    // Summed on the device: reading it back makes the host wait, and a GPU after it.
-    auto loss_sum = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
     int64_t done = 0;
-    std::string note;
-    for (int64_t i = 0; const auto next = feed->next(); ++i) {
+    for (int64_t i = 0; const auto batch = feed->next(); ++i) {
       throw_if_interrupted("stopped; the same command goes on after the last finished epoch");
-      const auto& batch = *next;
-      const auto loss = [&] {
-        const AutocastScope autocast(options_.compute.precision, device_);
-        return loss_of(batch);
-      }();
-      optimizer_->zero_grad();
-      loss.backward();
-      optimizer_->step(lr_scale(epoch * per_epoch + i, recipe_.epochs * per_epoch));
-      loss_sum += loss.detach() * static_cast<double>(batch.images.size(0));
-      done += batch.images.size(0);
-      if (device_.is_cpu() && i % 16 == 0) {
-        note = fmt::format("loss {:.4f}", loss_sum.item<double>() / static_cast<double>(done));
-      }
-      progress.update(done, note);
+      iteration_->run({batch->images, batch->labels},
+                      lr_scale(epoch * per_epoch + i, recipe_.epochs * per_epoch));
+      done += batch->images.size(0);
+      progress.update(done, note_);
     }
-    const double loss = loss_sum.item<double>() / static_cast<double>(done);
+    const double loss = iteration_->take_means().at(kLossOfImages) *
+                        static_cast<double>(per_epoch) / static_cast<double>(done);
+    note_ = fmt::format("loss {:.4f}", loss);
     if (!std::isfinite(loss)) {
       throw Error(fmt::format(
           "the loss is no longer a number in epoch {}; start again with a lower --lr and another "
@@ -295,6 +295,8 @@ class SourceTrainer {
   std::shared_ptr<data::ImageSource> source_;
   models::ClassifierNetwork network_{nullptr};
   std::optional<Sgd> optimizer_;
+  std::optional<TrainingIteration> iteration_;
+  std::string note_;  // beside the progress bar: the last epoch's loss
   std::optional<data::ImageStore> training_, holdout_;
   std::unique_ptr<DeviceImages> images_;
 };

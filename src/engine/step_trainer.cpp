@@ -43,6 +43,25 @@ double lr_scale(const methods::TrainingRecipe& recipe, double clock) {
   return std::pow(1 + recipe.decay * std::min(clock, recipe.decay_until), -recipe.decay_power);
 }
 
+// A batch as a list, for the iteration that need not know what is what, and back.
+TrainingIteration::Tensors tensors_of(methods::AdaptationBatch batch) {
+  TrainingIteration::Tensors tensors = {batch.source_images,       batch.source_labels,
+                                        batch.target_images,       batch.target_ids,
+                                        batch.extra_source_images, batch.extra_source_labels};
+  tensors.insert(tensors.end(), batch.prepared.begin(), batch.prepared.end());
+  return tensors;
+}
+
+methods::AdaptationBatch batch_of(const TrainingIteration::Tensors& tensors) {
+  return {tensors.at(0),
+          tensors.at(1),
+          tensors.at(2),
+          tensors.at(3),
+          tensors.at(4),
+          tensors.at(5),
+          {tensors.begin() + 6, tensors.end()}};
+}
+
 std::string list_losses(const std::map<std::string, double>& losses) {
   std::string text;
   for (const auto& [name, value] : losses) {
@@ -85,7 +104,18 @@ StepTrainer::StepTrainer(StepMaterial material)
       extra_epochs_(material_.method->extra_epochs(material_.context.step)),
       total_iterations_(material_.num_iterations),
       optimizer_(parameter_groups(material_), material_.recipe.momentum,
-                 momentum_of(material_.recipe)) {
+                 momentum_of(material_.recipe)),
+      iteration_(
+          optimizer_,
+          [this](const TrainingIteration::Tensors& tensors) {
+            return material_.method->compute_losses(batch_of(tensors), material_.context);
+          },
+          material_.compute, material_.device,
+          recorder_for(material_.compute, material_.device, material_.method->is_repeatable(),
+                       "this method"),
+          material_.compute.graph == GraphMode::kOn
+              ? TrainingIteration::WhenRecordingFails::kThrow
+              : TrainingIteration::WhenRecordingFails::kGoOn) {
   if (total_iterations_ > 0) {
     material_.context.clock_tick =
         static_cast<double>(material_.recipe.iterations) / static_cast<double>(total_iterations_);
@@ -96,9 +126,9 @@ StepTrainer::StepTrainer(StepMaterial material)
 
 std::map<std::string, torch::Tensor> StepTrainer::state() const {
   std::map<std::string, torch::Tensor> sums;
-  for (const auto& [name, mean] : sums_) {
+  for (const auto& [name, loss] : iteration_.sums()) {
     sums[name] = torch::stack(
-        {mean.sum.cpu(), torch::tensor(static_cast<double>(mean.count), torch::kFloat64)});
+        {loss.sum.cpu(), torch::tensor(static_cast<double>(loss.count), torch::kFloat64)});
   }
   std::map<std::string, torch::Tensor> state;
   models::put_part(state, "network.", material_.network->state());
@@ -117,9 +147,11 @@ void StepTrainer::load(const std::map<std::string, torch::Tensor>& state, StepPo
   load_module_state(material_.method->auxiliary_modules().get(),
                     models::part_of(state, "auxiliary."));
   material_.method->load(models::part_of(state, "method."));
+  std::map<std::string, TrainingIteration::LossSum> sums;
   for (const auto& [name, saved] : models::part_of(state, "losses.")) {
-    sums_[name] = {saved[0].to(material_.device), saved[1].item<int64_t>()};
+    sums[name] = {saved[0], saved[1].item<int64_t>()};
   }
+  iteration_.set_sums(sums);
   position_ = position;
 }
 
@@ -217,55 +249,37 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
     if (position_.iteration < context.num_iterations) checkpoint();
   }
   // Nothing to report when a stop came after the report, before the epoch's end.
-  if (!sums_.empty()) report_epoch(events, static_cast<double>(images) / watch.seconds());
+  if (!iteration_.sums().empty())
+    report_epoch(events, static_cast<double>(images) / watch.seconds());
   material_.method->end_epoch(context);
   if (position_.epoch >= extra_epochs_) epoch_begin_ += stretch.count;
   position_ = {position_.epoch + 1, 0};
   checkpoint();
 }
 
-void StepTrainer::train_iteration(const methods::AdaptationBatch& batch) {
+void StepTrainer::train_iteration(methods::AdaptationBatch batch) {
   const auto& context = material_.context;
   // Dropout draws from LibTorch's own generators: like all else, a function of the place.
   at::manual_seed(RandomStream(context.seed, "iteration", static_cast<uint64_t>(context.step),
                                static_cast<uint64_t>(context.epoch),
                                static_cast<uint64_t>(context.iteration))());
-  const auto terms = [&] {
-    const AutocastScope autocast(material_.precision, material_.device);
-    return material_.method->compute_losses(batch, context);
-  }();
-  torch::Tensor total;
-  for (const auto& term : terms) {
-    auto& mean = sums_[std::string(term.name)];
-    const auto value = term.value.detach().to(torch::kFloat64);
-    mean.sum = mean.sum.defined() ? mean.sum + value : value;
-    ++mean.count;
-    if (term.weight == 0) continue;  // Watched, not minimised.
-    const auto part = term.value * term.weight;
-    total = total.defined() ? total + part : part;
-  }
-  if (!total.defined()) return;
-  optimizer_.zero_grad();
-  total.backward();
-  optimizer_.step(lr_scale(material_.recipe, context.clock));
+  batch.prepared = material_.method->prepare(batch, context);
+  iteration_.run(tensors_of(std::move(batch)), lr_scale(material_.recipe, context.clock));
 }
 
 void StepTrainer::report_epoch(EventLog& events, double images_per_s) {
   const auto& context = material_.context;
-  losses_.clear();
+  losses_ = iteration_.take_means();
   std::vector<EventField> fields = {{"step", context.step + 1}, {"epoch", position_.epoch + 1}};
-  for (const auto& [name, mean] : sums_) {
-    const double value = mean.sum.item<double>() / static_cast<double>(mean.count);
+  for (const auto& [name, value] : losses_) {
     if (!std::isfinite(value)) {
       throw Error(fmt::format(
           "step {}, epoch {}: the loss term \"{}\" is no longer a number; the model of the step "
           "before is kept; try a lower --lr",
           context.step + 1, position_.epoch + 1, name));
     }
-    losses_[name] = value;
     fields.emplace_back("loss." + name, value);
   }
-  sums_.clear();
   fields.emplace_back("images_per_s", images_per_s);
   log_info(fmt::format("step {}, epoch {}/{}: {}; {:.0f} images/s", context.step + 1,
                        position_.epoch + 1, context.num_epochs, list_losses(losses_),

@@ -8,11 +8,12 @@
 #include <torch/types.h>
 
 #include "proca/data/preprocessing.h"
+#include "proca/engine/device.h"
 #include "proca/engine/event_log.h"
 #include "proca/engine/image_tensors.h"
-#include "proca/engine/precision.h"
 #include "proca/engine/sgd.h"
 #include "proca/methods/method.h"
+#include "training_iteration.h"
 #include "training_stream.h"
 
 namespace proca::engine {
@@ -34,7 +35,7 @@ struct StepMaterial {
   int64_t num_iterations = 0;         ///< of the step, where the recipe counts iterations
   methods::StepContext context = {};  ///< with step, seed and the functions set
   torch::Device device = torch::kCPU;
-  Precision precision = Precision::kTf32;
+  ComputeOptions compute = {};
   DeviceImages* images = nullptr;  ///< feeds source and target images to the network
 };
 
@@ -60,16 +61,10 @@ class StepTrainer {
   const std::map<std::string, double>& losses() const { return losses_; }
 
  private:
-  // A sum on the device, so that nothing is read back before the epoch ends.
-  struct RunningMean {
-    torch::Tensor sum;  // double scalar
-    int64_t count = 0;
-  };
-
   bool counts_iterations(int64_t epoch) const;
   EpochStretch stretch_of(int64_t epoch) const;
   void train_epoch(EventLog& events, const std::function<void()>& checkpoint);
-  void train_iteration(const methods::AdaptationBatch& batch);
+  void train_iteration(methods::AdaptationBatch batch);
   void report_epoch(EventLog& events, double images_per_s);
   void update_progress();
 
@@ -79,8 +74,8 @@ class StepTrainer {
   int64_t total_iterations_;  // where iterations are counted, else 0
   int64_t epoch_begin_ = 0;   // the iteration of the step that the epoch began with
   Sgd optimizer_;
+  TrainingIteration iteration_;
   StepPosition position_;
-  std::map<std::string, RunningMean> sums_;
   std::map<std::string, double> losses_;
 };
 

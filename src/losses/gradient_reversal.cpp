@@ -12,21 +12,22 @@ using torch::autograd::variable_list;
 
 struct Reversal : torch::autograd::Function<Reversal> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
-                               double coefficient) {
-    context->saved_data["coefficient"] = coefficient;
+                               const torch::Tensor& coefficient) {
+    context->save_for_backward({coefficient});
     // A view, so that the result has a history of its own.
     return x.view_as(x);
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     // The second entry belongs to the coefficient, which has no gradient.
-    return {-context->saved_data["coefficient"].toDouble() * gradients[0], torch::Tensor()};
+    return {-context->get_saved_variables().front() * gradients[0], torch::Tensor()};
   }
 };
 
 }  // namespace
 
-torch::Tensor reverse_gradient(const torch::Tensor& x, double coefficient) {
+torch::Tensor reverse_gradient(const torch::Tensor& x, const torch::Tensor& coefficient) {
+  TORCH_CHECK(coefficient.numel() == 1, "reverse_gradient: coefficient ", coefficient.sizes());
   return Reversal::apply(x, coefficient);
 }
 

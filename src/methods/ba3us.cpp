@@ -73,17 +73,35 @@ class Ba3us final : public Method {
         mean_probabilities(context.predict_target(ModelChoice::kCurrent).probabilities));
   }
 
-  std::vector<LossTerm> compute_losses(const AdaptationBatch& batch,
-                                       const StepContext& context) override {
+  // How strong the reversal is for entropies and features, and how much each source image
+  // and each extra one counts; nothing for a batch that is passed over.
+  std::vector<torch::Tensor> prepare(const AdaptationBatch& batch,
+                                     const StepContext& context) override {
     const auto weights = class_weights_.of(batch.source_labels);
     // A batch of classes that the target lacks for certain teaches nothing.
     if (class_weights_.some_are_zero() && weights.sum().item<double>() == 0) return {};
+    // The original counts from 0 for entropies, from 1 for features.
+    const auto iterations = static_cast<double>(context.step_iterations);
+    auto tensors = device_scalars({losses::reversal_ramp(context.progress),
+                                   losses::reversal_ramp(context.progress + 1 / iterations)},
+                                  network_->head()->weight.device());
+    tensors.push_back(weights);
+    tensors.push_back(batch.extra_source_labels.defined()
+                          ? class_weights_.of(batch.extra_source_labels)
+                          : torch::Tensor());
+    return tensors;
+  }
+  bool is_repeatable() const override { return true; }
+
+  std::vector<LossTerm> compute_losses(const AdaptationBatch& batch, const StepContext&) override {
+    if (batch.prepared.empty()) return {};
+    const auto& weights = batch.prepared.at(2);
     discriminator_->train(network_->is_training());
 
     const auto outputs = forward(batch);
     return {{"source",
              losses::weighted_cross_entropy(outputs.front().logits, batch.source_labels, weights)},
-            {"adversarial", adversarial_loss(outputs, batch, context)},
+            {"adversarial", adversarial_loss(outputs, batch)},
             {"entropy", losses::entropy_each(outputs[1].logits).mean(), options_.entropy_weight},
             {"complement",
              losses::complement_entropy(outputs.front().logits, batch.source_labels, weights),
@@ -110,16 +128,13 @@ class Ba3us final : public Method {
   }
 
   // 1 + exp(-H): certain images count for more. The gradient is reversed here too.
-  static torch::Tensor certainty(const torch::Tensor& logits, double coefficient) {
+  static torch::Tensor certainty(const torch::Tensor& logits, const torch::Tensor& coefficient) {
     return 1 + (-losses::reverse_gradient(losses::entropy_each(logits), coefficient)).exp();
   }
 
   torch::Tensor adversarial_loss(const std::vector<models::NetworkOutput>& outputs,
-                                 const AdaptationBatch& batch, const StepContext& context) {
-    // The original counts from 0 for entropies, from 1 for features.
-    const auto iterations = static_cast<double>(context.step_iterations);
-    const double entropy_reversal = losses::reversal_ramp(context.progress);
-    const double feature_reversal = losses::reversal_ramp(context.progress + 1 / iterations);
+                                 const AdaptationBatch& batch) {
+    const auto &entropy_reversal = batch.prepared.at(0), &feature_reversal = batch.prepared.at(1);
     const auto domain_loss = [&](const models::NetworkOutput& output, double domain) {
       return losses::binary_cross_entropy_each(
           discriminator_->scores(losses::reverse_gradient(output.features, feature_reversal)),
@@ -127,16 +142,14 @@ class Ba3us final : public Method {
     };
 
     // Source images on either side share a sum of weights; the target has its own.
-    auto source_weights =
-        certainty(outputs[0].logits, entropy_reversal) * class_weights_.of(batch.source_labels);
+    auto source_weights = certainty(outputs[0].logits, entropy_reversal) * batch.prepared.at(2);
     auto source_losses = domain_loss(outputs[0], 1);
     double total = 1;
     if (outputs.size() == 3) {
       total += static_cast<double>(outputs[2].logits.size(0)) /
                static_cast<double>(batch.source_images.size(0));
-      source_weights =
-          torch::cat({source_weights, certainty(outputs[2].logits, entropy_reversal) *
-                                          class_weights_.of(batch.extra_source_labels)});
+      source_weights = torch::cat(
+          {source_weights, certainty(outputs[2].logits, entropy_reversal) * batch.prepared.at(3)});
       source_losses = torch::cat({source_losses, domain_loss(outputs[2], 0)});
     }
     const auto target_weights = certainty(outputs[1].logits, entropy_reversal);

@@ -87,7 +87,7 @@ std::vector<LossTerm> CidaAdaptation::warm_up(const torch::Tensor& target_ids,
                                               const adaptation::ClassGaussians& gaussians,
                                               const StepContext& context) {
   const FullPrecision full_precision;
-  const auto latents = target_latents(context).index_select(0, target_ids.to(network_.device()));
+  const auto latents = target_latents(context).index_select(0, target_ids);
   RandomStream random(context.seed, "proxy source", static_cast<uint64_t>(context.step),
                       static_cast<uint64_t>(context.epoch),
                       static_cast<uint64_t>(context.iteration));
@@ -110,8 +110,9 @@ std::vector<LossTerm> CidaAdaptation::adapt(const torch::Tensor& target_ids,
                                             const StepContext& context) {
   const FullPrecision full_precision;
   const double temperature = options_.guide_temperature;
-  // Chosen on the CPU, where both tensors are: the device need not be waited for.
-  const auto chosen = target_ids.masked_select(confident_.index_select(0, target_ids));
+  // How many are chosen must be known on the host in any case.
+  const auto ids = target_ids.cpu();
+  const auto chosen = ids.masked_select(confident_.index_select(0, ids));
   const auto latents = target_latents(context).index_select(0, chosen.to(network_.device()));
   const auto nearest = [&] {
     const torch::NoGradGuard no_grad;

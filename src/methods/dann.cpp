@@ -49,17 +49,22 @@ class Dann final : public Method {
 
   std::shared_ptr<torch::nn::Module> auxiliary_modules() override { return discriminator_.ptr(); }
 
-  std::vector<LossTerm> compute_losses(const AdaptationBatch& batch,
-                                       const StepContext& context) override {
+  // How strong the reversal is.
+  std::vector<torch::Tensor> prepare(const AdaptationBatch&, const StepContext& context) override {
+    return device_scalars(
+        {losses::reversal_ramp(context.clock / kRampLength, options_.ramp_steepness)},
+        network_->head()->weight.device());
+  }
+  bool is_repeatable() const override { return true; }
+
+  std::vector<LossTerm> compute_losses(const AdaptationBatch& batch, const StepContext&) override {
     // One forward pass: both domains share the batch-norm statistics.
     const int64_t num_source = batch.source_images.size(0);
     const int64_t num_target = batch.target_images.size(0);
     const auto output = network_->forward(torch::cat({batch.source_images, batch.target_images}));
 
-    const double coefficient =
-        losses::reversal_ramp(context.clock / kRampLength, options_.ramp_steepness);
     const auto scores =
-        discriminator_->scores(losses::reverse_gradient(output.features, coefficient));
+        discriminator_->scores(losses::reverse_gradient(output.features, batch.prepared.front()));
     const auto source = losses::binary_cross_entropy_each(scores.narrow(0, 0, num_source), 1);
     const auto target =
         losses::binary_cross_entropy_each(scores.narrow(0, num_source, num_target), 0);

@@ -69,8 +69,17 @@ class Etn final : public Method {
 
   std::shared_ptr<torch::nn::Module> auxiliary_modules() override { return modules_; }
 
-  std::vector<LossTerm> compute_losses(const AdaptationBatch& batch,
-                                       const StepContext& context) override {
+  // How strong the reversal is for source and target: the original's counter goes on with
+  // every call of the discriminator.
+  std::vector<torch::Tensor> prepare(const AdaptationBatch&, const StepContext& context) override {
+    const double calls = 2 * context.clock;
+    return device_scalars({losses::reversal_ramp(calls / kRampLength),
+                           losses::reversal_ramp((calls + context.clock_tick) / kRampLength)},
+                          network_->head()->weight.device());
+  }
+  bool is_repeatable() const override { return true; }
+
+  std::vector<LossTerm> compute_losses(const AdaptationBatch& batch, const StepContext&) override {
     freeze_stem();
     modules_->train(network_->is_training());
     const auto outputs = network_->forward_each({batch.source_images, batch.target_images});
@@ -83,11 +92,10 @@ class Etn final : public Method {
     const auto target_domain = losses::leaky_domain_logits(target_opinion);
     const auto weights = losses::instance_weights(source_domain);
 
-    // The original's counter goes on with every call: source, then target.
     const auto adversarial_source =
-        losses::binary_cross_entropy_each(discriminate(source.features, 2 * context.clock), 1);
-    const auto adversarial_target = losses::binary_cross_entropy_each(
-        discriminate(target.features, 2 * context.clock + context.clock_tick), 0);
+        losses::binary_cross_entropy_each(discriminate(source.features, batch.prepared.at(0)), 1);
+    const auto adversarial_target =
+        losses::binary_cross_entropy_each(discriminate(target.features, batch.prepared.at(1)), 0);
 
     return {
         {"source", losses::mean_of_weighted(
@@ -105,8 +113,7 @@ class Etn final : public Method {
   }
 
  private:
-  torch::Tensor discriminate(const torch::Tensor& features, double calls) {
-    const double coefficient = losses::reversal_ramp(calls / kRampLength);
+  torch::Tensor discriminate(const torch::Tensor& features, const torch::Tensor& coefficient) {
     return modules_->discriminator->scores(losses::reverse_gradient(features, coefficient));
   }
 

@@ -67,23 +67,31 @@ class Pada final : public Method {
   // The last step's classes say nothing about this one's.
   void begin_step(const StepContext&) override { class_weights_.reset(); }
 
-  std::vector<LossTerm> compute_losses(const AdaptationBatch& batch,
-                                       const StepContext& context) override {
+  // How strong the reversal is, and how much each source image counts.
+  std::vector<torch::Tensor> prepare(const AdaptationBatch& batch,
+                                     const StepContext& context) override {
     if (completes_interval(context, static_cast<double>(options_.refresh_every))) {
       const auto shares = mean_probabilities(
           context.predict_target(ModelChoice::kCurrent).probabilities, options_.softmax_scale);
       class_weights_.set(shares / shares.mean());
     }
+    // The original counts from 1.
+    const double coefficient = losses::reversal_ramp(
+        (context.clock + context.clock_tick) / kRampLength, 10, options_.reversal_high);
+    auto tensors = device_scalars({coefficient}, network_->head()->weight.device());
+    tensors.push_back(class_weights_.of(batch.source_labels));
+    return tensors;
+  }
+  bool is_repeatable() const override { return true; }
+
+  std::vector<LossTerm> compute_losses(const AdaptationBatch& batch, const StepContext&) override {
+    const auto &coefficient = batch.prepared.at(0), &weights = batch.prepared.at(1);
     discriminator_->train(network_->is_training());
 
     const int64_t num_source = batch.source_images.size(0);
     const int64_t num_target = batch.target_images.size(0);
     const auto output = network_->forward(torch::cat({batch.source_images, batch.target_images}));
-    const auto weights = class_weights_.of(batch.source_labels);
 
-    // The original counts from 1.
-    const double coefficient = losses::reversal_ramp(
-        (context.clock + context.clock_tick) / kRampLength, 10, options_.reversal_high);
     const auto scores =
         discriminator_->scores(losses::reverse_gradient(output.features, coefficient));
     const auto domain = torch::cat(

@@ -147,7 +147,7 @@ adaptation::ClassPrototypes PrototypeReplay::choose_prototypes(int64_t label,
 }
 
 torch::Tensor PrototypeReplay::pseudo_labels(const torch::Tensor& target_ids) const {
-  return labels_.index_select(0, target_ids.to(labels_.device()));
+  return labels_.index_select(0, target_ids);
 }
 
 PrototypeReplay::Replay PrototypeReplay::replay(const StepContext& context) {
@@ -161,27 +161,46 @@ PrototypeReplay::Replay PrototypeReplay::replay(const StepContext& context) {
   auto indexes = order_.at(static_cast<size_t>(context.iteration));
   // One image alone may have no batch statistics; twice, the means are the same.
   if (indexes.size() == 1) indexes.push_back(indexes.front());
-  if (indexes.empty()) return {{}, torch::empty({0}, torch::kInt64), {}};
+  if (indexes.empty()) return {};
   const auto batch = memory_.gather(indexes);
   const auto device = network_->head()->weight.device();
-  return {context.to_input(batch.pixels), batch.labels.to(device), batch.soft_labels.to(device)};
+  return {.images = context.to_input(batch.pixels),
+          .labels = batch.labels.to(device),
+          .soft_labels = batch.soft_labels.to(device),
+          .centres = centres_,
+          .negatives = draw_negatives(batch.labels, context)};
+}
+
+torch::Tensor PrototypeReplay::draw_negatives(const torch::Tensor& labels,
+                                              const StepContext& context) const {
+  const int64_t count = options_.resolved_negatives();
+  if (count == 0) return {};
+  RandomStream random(context.seed, "negatives", static_cast<uint64_t>(context.step),
+                      static_cast<uint64_t>(context.epoch),
+                      static_cast<uint64_t>(context.iteration));
+  return losses::sample_negatives(labels, network_->num_classes(), count, random)
+      .to(network_->head()->weight.device());
+}
+
+std::vector<torch::Tensor> PrototypeReplay::Replay::tensors() const {
+  if (empty()) return {};
+  return {images, labels, soft_labels, centres, negatives};
+}
+
+PrototypeReplay::Replay PrototypeReplay::Replay::from(const std::vector<torch::Tensor>& tensors,
+                                                      size_t first) {
+  if (tensors.size() <= first) return {};
+  const auto* part = &tensors.at(first);
+  return {part[0], part[1], part[2], part[3], part[4]};
 }
 
 std::vector<LossTerm> PrototypeReplay::losses_on(const Replay& replay,
-                                                 const models::NetworkOutput& output,
-                                                 const StepContext& context) const {
+                                                 const models::NetworkOutput& output) const {
   if (replay.empty()) return {};
-  TORCH_CHECK(centres_.defined(), "prototypes are replayed without source centres");
-  torch::Tensor negatives;
-  if (const int64_t count = options_.resolved_negatives(); count > 0) {
-    RandomStream random(context.seed, "negatives", static_cast<uint64_t>(context.step),
-                        static_cast<uint64_t>(context.epoch),
-                        static_cast<uint64_t>(context.iteration));
-    negatives = losses::sample_negatives(replay.labels, network_->num_classes(), count, random);
-  }
+  TORCH_CHECK(replay.centres.defined(), "prototypes are replayed without source centres");
   return {{"alignment",
-           losses::prototype_contrastive_loss(output.features, replay.labels, centres_,
-                                              options_.resolved_contrast(), negatives),
+           losses::prototype_contrastive_loss(output.features, replay.labels, replay.centres,
+                                              options_.resolved_contrast(), replay.negatives),
            options_.lambda},
           {"distillation", losses::soft_cross_entropy(output.logits, replay.soft_labels),
            options_.eta}};

@@ -27,17 +27,23 @@ class PrototypeReplay {
   /// Pseudo-labels of target images on the network's device, int64 [n].
   torch::Tensor pseudo_labels(const torch::Tensor& target_ids) const;
 
-  /// The prototypes of this iteration.
+  /// The prototypes of an iteration, and what they are compared with.
   struct Replay {
-    torch::Tensor images;       ///< float [n, 3, H, W]; n may be 0
+    torch::Tensor images;       ///< float [n, 3, H, W]
     torch::Tensor labels;       ///< int64 [n]
     torch::Tensor soft_labels;  ///< float [n, K]
-    bool empty() const { return labels.numel() == 0; }
+    torch::Tensor centres;      ///< float [K, D]; undefined if none are wanted
+    torch::Tensor negatives;    ///< int64 [n, .]; undefined: all other classes
+    bool empty() const { return !labels.defined(); }
+
+    /// For `Method::prepare`: nothing at all if it is empty.
+    std::vector<torch::Tensor> tensors() const;
+    /// From what `tensors` gave, beginning with number `first`.
+    static Replay from(const std::vector<torch::Tensor>& tensors, size_t first);
   };
   Replay replay(const StepContext& context);
   /// `alignment` (L_con) and `distillation` (L_dis), weighted; none for an empty replay.
-  std::vector<LossTerm> losses_on(const Replay& replay, const models::NetworkOutput& output,
-                                  const StepContext& context) const;
+  std::vector<LossTerm> losses_on(const Replay& replay, const models::NetworkOutput& output) const;
 
   adaptation::PrototypeMemory& memory() { return memory_; }
   const StepDecisions* decisions() const { return decisions_ ? &*decisions_ : nullptr; }
@@ -50,6 +56,7 @@ class PrototypeReplay {
   void label_images(const Predictions& predictions);
   void capture(const StepContext& context);
   void refresh_centres(const StepContext& context);
+  torch::Tensor draw_negatives(const torch::Tensor& labels, const StepContext& context) const;
   adaptation::ClassPrototypes choose_prototypes(int64_t label, const Predictions& predictions,
                                                 const StepContext& context) const;
 

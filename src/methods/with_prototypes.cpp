@@ -63,18 +63,32 @@ class WithPrototypes final : public Method {
     prototypes_.begin_epoch(context);
   }
 
+  // What the inner method wants, then the replayed prototypes.
+  std::vector<torch::Tensor> prepare(const AdaptationBatch& batch,
+                                     const StepContext& context) override {
+    auto tensors = inner_->prepare(batch, context);
+    num_inner_ = tensors.size();
+    for (auto& tensor : prototypes_.replay(context).tensors()) {
+      tensors.push_back(std::move(tensor));
+    }
+    return tensors;
+  }
+  bool is_repeatable() const override { return inner_->is_repeatable(); }
+
   std::vector<LossTerm> compute_losses(const AdaptationBatch& batch,
                                        const StepContext& context) override {
-    auto terms = inner_->compute_losses(batch, context);
+    auto inner_batch = batch;
+    inner_batch.prepared.resize(num_inner_);
+    auto terms = inner_->compute_losses(inner_batch, context);
     if (terms.empty()) return terms;  // It passed over this batch.
-    const auto replay = prototypes_.replay(context);
+    const auto replay = PrototypeReplay::Replay::from(batch.prepared, num_inner_);
     if (replay.empty()) return terms;
     const auto output = network_->forward(replay.images);
     if (values_.replay == ReplayLoss::kHard) {
       terms.push_back(
           {"replay", losses::cross_entropy(output.logits, replay.labels), values_.prototypes.eta});
     } else {
-      for (auto& term : prototypes_.losses_on(replay, output, context)) {
+      for (auto& term : prototypes_.losses_on(replay, output)) {
         terms.push_back(std::move(term));
       }
     }
@@ -106,6 +120,7 @@ class WithPrototypes final : public Method {
   std::unique_ptr<Method> inner_;
   models::ClassifierNetwork network_;
   PrototypeReplay prototypes_;
+  size_t num_inner_ = 0;  // of the tensors in the last `prepare`
 };
 
 }  // namespace

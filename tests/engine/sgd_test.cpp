@@ -43,7 +43,8 @@ TEST(SgdTest, GroupsHaveTheirOwnRateAndTheScaleAppliesToAll) {
   Sgd sgd({{{slow}, 0.1, 0.0}, {{fast}, 1.0, 0.0}}, 0.0);
   set_gradient(slow, 1);
   set_gradient(fast, 1);
-  sgd.step(0.5);
+  sgd.set_lr_scale(0.5);
+  sgd.step();
   EXPECT_NEAR(slow.item<double>(), -0.05, 1e-12);
   EXPECT_NEAR(fast.item<double>(), -0.5, 1e-12);
 }

@@ -8,32 +8,34 @@
 namespace proca::losses {
 namespace {
 
+torch::Tensor scalar(double value) { return torch::tensor(value, torch::kFloat32); }
+
 TEST(ReverseGradientTest, IsTheIdentityOnTheWayForward) {
   const auto x = torch::tensor({{1.0, -2.0}, {0.0, 3.5}}, torch::kFloat64);
-  EXPECT_TRUE(torch::equal(reverse_gradient(x, 0.3), x));
+  EXPECT_TRUE(torch::equal(reverse_gradient(x, scalar(0.3)), x));
 }
 
 TEST(ReverseGradientTest, FlipsAndScalesTheGradient) {
   const auto x = torch::tensor({1.0, -2.0, 3.0}, torch::kFloat64).set_requires_grad(true);
   // d(sum of squares) = 2 x, times -0.5.
-  reverse_gradient(x, 0.5).square().sum().backward();
+  reverse_gradient(x, scalar(0.5)).square().sum().backward();
   EXPECT_TRUE(torch::equal(x.grad(), torch::tensor({-1.0, 2.0, -3.0}, torch::kFloat64)));
 }
 
 TEST(ReverseGradientTest, TwoReversalsMultiply) {
   const auto x = torch::ones({2}, torch::kFloat64).set_requires_grad(true);
-  reverse_gradient(reverse_gradient(x, 2), 3).sum().backward();  // -2 * -3 = 6
+  reverse_gradient(reverse_gradient(x, scalar(2)), scalar(3)).sum().backward();  // -2 * -3 = 6
   EXPECT_TRUE(torch::equal(x.grad(), torch::full({2}, 6.0, torch::kFloat64)));
 }
 
 TEST(ReverseGradientTest, CoefficientZeroStopsTheGradient) {
   const auto x = torch::ones({2}).set_requires_grad(true);
-  reverse_gradient(x, 0).sum().backward();
+  reverse_gradient(x, scalar(0)).sum().backward();
   EXPECT_TRUE(torch::equal(x.grad(), torch::zeros({2})));
 }
 
 TEST(ReverseGradientTest, AConstantStaysOne) {
-  EXPECT_FALSE(reverse_gradient(torch::ones({2}), 1).requires_grad());
+  EXPECT_FALSE(reverse_gradient(torch::ones({2}), scalar(1)).requires_grad());
 }
 
 TEST(ReversalRampTest, GrowsFromZeroToItsHeight) {

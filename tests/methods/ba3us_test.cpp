@@ -108,7 +108,7 @@ TEST_F(Ba3usTest, TheFirstTotalIsThatOfTheFormulaWithoutClassWeights) {
   const auto expected = cross_entropies(source.logits, batch().source_labels).mean() +
                         adversarial(*method, batch(), ones) +
                         0.1 * entropies(target.logits).mean() + 5 * complement(ones);
-  expect_near(total(method->compute_losses(batch(), context(0, opinions()))), expected);
+  expect_near(total(test::losses_of(*method, batch(), context(0, opinions()))), expected);
 }
 
 TEST_F(Ba3usTest, LaterSourceTermsAreWeightedByClass) {
@@ -118,7 +118,7 @@ TEST_F(Ba3usTest, LaterSourceTermsAreWeightedByClass) {
       cross_entropies(network_->forward(batch().source_images).logits, batch().source_labels);
   for (const int64_t extra : {1, 3}) {
     const auto all = batch_with_extra(extra);
-    const auto terms = method->compute_losses(all, context(1, opinions()));
+    const auto terms = test::losses_of(*method, all, context(1, opinions()));
     expect_near(term(terms, "source"), 0.375 * ce[0] + 0.375 * ce[1] + 0.25 * ce[2]);
     expect_near(term(terms, "adversarial"), adversarial(*method, all, gamma()));
     expect_near(term(terms, "complement"), complement(gamma()));
@@ -128,7 +128,7 @@ TEST_F(Ba3usTest, LaterSourceTermsAreWeightedByClass) {
 TEST_F(Ba3usTest, OneExtraImageTrainsLikeTheOthers) {
   const auto method = make("ba3us");
   network_->train();
-  const auto terms = method->compute_losses(batch_with_extra(1), context(0, opinions()));
+  const auto terms = test::losses_of(*method, batch_with_extra(1), context(0, opinions()));
   EXPECT_TRUE(torch::isfinite(total(terms)).item<bool>());
 }
 
@@ -141,7 +141,7 @@ TEST_F(Ba3usTest, TheGradientThroughEntropiesIsReversed) {
   for (const double progress : {0.0, 0.1}) {
     auto context = this->context(0, opinions());
     context.progress = progress;
-    const auto loss = term(method->compute_losses(batch(), context), "adversarial");
+    const auto loss = term(test::losses_of(*method, batch(), context), "adversarial");
     const double coefficient = 2 / (1 + std::exp(-10 * progress)) - 1;
     expect_near(gradient(loss, head), -coefficient * plain);
   }
@@ -153,7 +153,7 @@ TEST_F(Ba3usTest, TheGradientThroughFeaturesIsReversedAndCountsFromOne) {
   const auto neck = network_->neck_parameters().front();
   constant_weights_ = true;
   const auto plain = gradient(adversarial(*method, batch(), torch::ones({kClasses})), neck);
-  const auto terms = method->compute_losses(batch(), context(0, opinions()));
+  const auto terms = test::losses_of(*method, batch(), context(0, opinions()));
   // The first of 10 rounds of 10 iterations.
   const double coefficient = 2 / (1 + std::exp(-10 * 0.01)) - 1;
   expect_near(gradient(term(terms, "adversarial"), neck), -coefficient * plain);
@@ -162,8 +162,8 @@ TEST_F(Ba3usTest, TheGradientThroughFeaturesIsReversedAndCountsFromOne) {
 TEST_F(Ba3usTest, ABatchOfClassesThatTheTargetLacksTeachesNothing) {
   const auto method = make("ba3us");
   method->begin_epoch(context(1, opinions()));
-  EXPECT_TRUE(method->compute_losses(step_.batch(3, 1, 0, 2), context(1, opinions())).empty());
-  EXPECT_FALSE(method->compute_losses(step_.batch(2, 2, 0, 2), context(1, opinions())).empty());
+  EXPECT_TRUE(test::losses_of(*method, step_.batch(3, 1, 0, 2), context(1, opinions())).empty());
+  EXPECT_FALSE(test::losses_of(*method, step_.batch(2, 2, 0, 2), context(1, opinions())).empty());
 }
 
 TEST_F(Ba3usTest, ClassWeightsSurviveARestart) {
@@ -171,7 +171,7 @@ TEST_F(Ba3usTest, ClassWeightsSurviveARestart) {
   method->begin_epoch(context(1, opinions()));
   const auto again = make("ba3us");
   again->load(method->save());
-  EXPECT_TRUE(again->compute_losses(step_.batch(3, 1, 0, 2), context(1, opinions())).empty());
+  EXPECT_TRUE(test::losses_of(*again, step_.batch(3, 1, 0, 2), context(1, opinions())).empty());
   again->load({});
   EXPECT_TRUE(again->save().empty());
 }

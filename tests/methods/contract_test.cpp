@@ -126,6 +126,42 @@ TEST_P(MethodContractTest, WhatIsSavedComesBackInAnotherObject) {
   EXPECT_EQ(!losses.empty(), first.method->trains());
 }
 
+// What a GPU repeats it repeats without the host: the same tensors must mean the same
+// losses, whatever the context says and whatever came in between.
+TEST_P(MethodContractTest, RepeatableLossesDependOnTensorsAlone) {
+  auto built = build(4);
+  if (!built.method->is_repeatable()) return;
+  test::FakeStep images(built.network, 16, 8, {1, 2});
+  struct Kept {
+    AdaptationBatch batch;
+    StepContext context;
+  };
+  std::vector<Kept> kept;
+  MethodRun run(built, images, options(4));
+  run.watch_batch = [&](const AdaptationBatch& batch, const StepContext& context) {
+    kept.push_back({batch, context});
+  };
+  run.run_step(0);
+  ASSERT_FALSE(kept.empty());
+  const auto losses = [&](const AdaptationBatch& batch, const StepContext& context) {
+    torch::manual_seed(0);  // Dropout is drawn anew in a repetition, which is as it should be.
+    std::vector<double> values;
+    for (const auto& term : built.method->compute_losses(batch, context)) {
+      values.push_back(term.value.item<double>() * term.weight);
+    }
+    return values;
+  };
+  built.network->train();
+  const auto& last = kept.back().context;
+  for (const auto& [batch, context] : kept) {
+    const auto expected = losses(batch, context);
+    // At another time, and after a glance at other images.
+    losses(kept.front().batch, kept.front().context);
+    EXPECT_EQ(losses(batch, last), expected);
+    EXPECT_EQ(losses(batch, StepContext()), expected);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(AllMethods, MethodContractTest, ::testing::ValuesIn(all_methods()),
                          [](const auto& info) {
                            std::string name(info.param.name);

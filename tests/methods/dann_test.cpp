@@ -32,7 +32,7 @@ TEST_F(DannTest, TheTotalIsThatOfTheFormula) {
   const auto logits = network_->forward(batch().source_images).logits;
   const auto expected =
       cross_entropies(logits, batch().source_labels).mean() + 0.5 * plain_adversarial(*method);
-  expect_near(total(method->compute_losses(batch(), step_.context())), expected);
+  expect_near(total(test::losses_of(*method, batch(), step_.context())), expected);
 }
 
 TEST_F(DannTest, FeaturesGetTheDiscriminatorsGradientReversedAndScaledByTheClock) {
@@ -43,7 +43,7 @@ TEST_F(DannTest, FeaturesGetTheDiscriminatorsGradientReversedAndScaledByTheClock
   for (const double clock : {0.0, 1000.0, 20'000.0}) {
     auto context = step_.context();
     context.clock = clock;
-    const auto loss = term(method->compute_losses(batch(), context), "adversarial");
+    const auto loss = term(test::losses_of(*method, batch(), context), "adversarial");
     const double coefficient = 2 / (1 + std::exp(-clock / 1000)) - 1;
     expect_near(gradient(loss, neck), -coefficient * plain);
   }
@@ -52,7 +52,7 @@ TEST_F(DannTest, FeaturesGetTheDiscriminatorsGradientReversedAndScaledByTheClock
 TEST_F(DannTest, TheDiscriminatorItselfIsNotReversed) {
   const auto method = make("dann");
   const auto weight = method->auxiliary_modules()->parameters().front();
-  const auto loss = term(method->compute_losses(batch(), step_.context()), "adversarial");
+  const auto loss = term(test::losses_of(*method, batch(), step_.context()), "adversarial");
   expect_near(gradient(loss, weight), gradient(plain_adversarial(*method), weight));
 }
 

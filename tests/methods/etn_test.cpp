@@ -36,7 +36,7 @@ class EtnTest : public AdversarialCase {
 TEST_F(EtnTest, TheTotalIsThatOfTheFormula) {
   const auto method = make("etn");
   const auto expected = terms_by_formula(*method);
-  const auto terms = method->compute_losses(batch(), step_.context());
+  const auto terms = test::losses_of(*method, batch(), step_.context());
   expect_near(term(terms, "source"), expected.source);
   expect_near(total(terms), expected.source + expected.adversarial_source +
                                 expected.adversarial_target + 0.2 * expected.entropy +
@@ -45,7 +45,7 @@ TEST_F(EtnTest, TheTotalIsThatOfTheFormula) {
 
 TEST_F(EtnTest, TheAuxiliaryClassifierLearnsFromFeaturesAndDoesNotChangeThem) {
   const auto method = make("etn");
-  const auto terms = method->compute_losses(batch(), step_.context());
+  const auto terms = test::losses_of(*method, batch(), step_.context());
   for (const auto* name : {"auxiliary-domain", "auxiliary-classes"}) {
     for (const auto& item : network_->named_parameters()) {
       EXPECT_FALSE(gradient(term(terms, name), item.value()).defined()) << name << item.key();
@@ -55,7 +55,7 @@ TEST_F(EtnTest, TheAuxiliaryClassifierLearnsFromFeaturesAndDoesNotChangeThem) {
 
 TEST_F(EtnTest, OnlyItsOwnLossesTrainTheAuxiliaryClassifier) {
   const auto method = make("etn");
-  const auto terms = method->compute_losses(batch(), step_.context());
+  const auto terms = test::losses_of(*method, batch(), step_.context());
   const auto weight = method->auxiliary_modules()->named_parameters()["classifier.first.weight"];
   for (const auto* name : {"source", "adversarial", "entropy"}) {
     EXPECT_FALSE(gradient(term(terms, name), weight).defined()) << name;
@@ -74,7 +74,7 @@ TEST_F(EtnTest, ReversalCountsTwoCallsPerIteration) {
   for (const double tick : {1.0, 200.0}) {
     context.clock_tick = tick;
     context.clock = 200;
-    const auto loss = term(method->compute_losses(batch(), context), "adversarial");
+    const auto loss = term(test::losses_of(*method, batch(), context), "adversarial");
     const auto expected = -ramp(400) * gradient(plain.adversarial_source, neck) -
                           ramp(400 + tick) * gradient(plain.adversarial_target, neck);
     expect_near(gradient(loss, neck), expected);
@@ -87,7 +87,7 @@ TEST_F(EtnTest, OnlyTheStemsBatchNormIsFrozen) {
   const auto state = network_->state();
   const auto stem = state.at("bn1.running_mean").clone();
   const auto later = state.at("layer1.0.bn1.running_mean").clone();
-  method->compute_losses(batch(), step_.context());
+  test::losses_of(*method, batch(), step_.context());
   EXPECT_TRUE(torch::equal(state.at("bn1.running_mean"), stem));
   EXPECT_FALSE(torch::equal(state.at("layer1.0.bn1.running_mean"), later));
 }
@@ -95,7 +95,7 @@ TEST_F(EtnTest, OnlyTheStemsBatchNormIsFrozen) {
 TEST_F(EtnTest, DropsOutOnlyWhileTheNetworkTrains) {
   const auto method = make("etn");
   const auto value = [&] {
-    return term(method->compute_losses(batch(), step_.context()), "auxiliary-classes")
+    return term(test::losses_of(*method, batch(), step_.context()), "auxiliary-classes")
         .item<double>();
   };
   EXPECT_EQ(value(), value());

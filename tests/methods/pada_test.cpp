@@ -25,7 +25,7 @@ class PadaTest : public AdversarialCase {
 TEST_F(PadaTest, TheFirstTotalIsThatOfTheFormulaWithEqualWeights) {
   const auto method = make("pada");
   const auto [source, domain] = parts(*method);
-  expect_near(total(method->compute_losses(batch(), step_.context())),
+  expect_near(total(test::losses_of(*method, batch(), step_.context())),
               source.mean() + domain.mean());
   EXPECT_TRUE(method->save().empty());
 }
@@ -33,7 +33,7 @@ TEST_F(PadaTest, TheFirstTotalIsThatOfTheFormulaWithEqualWeights) {
 TEST_F(PadaTest, SourceTermsAreWeightedByWhatTheTargetShows) {
   const auto method = make("pada", {{"refresh-every", "1"}});
   const auto [source, domain] = parts(*method);
-  const auto terms = method->compute_losses(batch(), context_saying(opinions()));
+  const auto terms = test::losses_of(*method, batch(), context_saying(opinions()));
   EXPECT_TRUE(
       torch::equal(method->save().at("class-weights"), torch::tensor({3.0F, 1.0F, 0.0F, 0.0F})));
   expect_near(term(terms, "source"), (3 * source[0] + source[1]) / 4);
@@ -46,7 +46,7 @@ TEST_F(PadaTest, AClassThatTheTargetLacksLosesItsSourceLoss) {
   const auto method = make("pada", {{"refresh-every", "1"}});
   const auto context = context_saying(opinions());
   const auto only_absent = step_.batch(2, 2, 0, 2);  // the labels 2 and 3
-  const auto terms = method->compute_losses(only_absent, context);
+  const auto terms = test::losses_of(*method, only_absent, context);
   EXPECT_EQ(term(terms, "source").item<float>(), 0.0F);
   EXPECT_TRUE(torch::isfinite(total(terms)).item<bool>());
   EXPECT_EQ(gradient(term(terms, "source"), network_->head()->weight).abs().max().item<float>(),
@@ -57,10 +57,10 @@ TEST_F(PadaTest, WeightsAreRenewedAtTheEndOfEachIntervalAndResetAtANewStep) {
   const auto method = make("pada", {{"refresh-every", "2"}});
   auto context = context_saying(opinions());
   method->begin_step(context);
-  method->compute_losses(batch(), context);
+  test::losses_of(*method, batch(), context);
   EXPECT_TRUE(method->save().empty()) << "iteration 0 of an interval of 2";
   context.step_iteration = 1;
-  method->compute_losses(batch(), context);
+  test::losses_of(*method, batch(), context);
   EXPECT_EQ(method->save().count("class-weights"), 1u);
   method->begin_step(context);
   EXPECT_TRUE(method->save().empty());
@@ -70,7 +70,7 @@ TEST_F(PadaTest, TheSoftmaxScaleSharpensProbabilities) {
   const auto method = make("pada", {{"refresh-every", "1"}, {"softmax-scale", "2"}});
   // Squares 16 : 4 : 4 : 4 over 28, times 4.
   const auto context = context_saying(torch::tensor({{0.4F, 0.2F, 0.2F, 0.2F}}));
-  method->compute_losses(batch(), context);
+  test::losses_of(*method, batch(), context);
   const auto expected = torch::tensor({16.0F, 4.0F, 4.0F, 4.0F}) / 7;
   expect_near(method->save().at("class-weights"), expected);
 }
@@ -83,7 +83,7 @@ TEST_F(PadaTest, ReversalCountsFromOneAndEndsAtItsHeight) {
   for (const auto& [clock, coefficient] :
        {std::pair{999.0, 1 / (1 + std::exp(-1.0)) - 0.5}, std::pair{1e6, 0.5}}) {
     context.clock = clock;
-    const auto loss = term(method->compute_losses(batch(), context), "adversarial");
+    const auto loss = term(test::losses_of(*method, batch(), context), "adversarial");
     expect_near(gradient(loss, neck), -coefficient * plain);
   }
 }

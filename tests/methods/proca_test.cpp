@@ -48,7 +48,7 @@ class ProcaTest : public ::testing::Test {
 
   std::vector<std::string> names_of_terms(Method& method, const StepContext& context) {
     std::vector<std::string> names;
-    for (const auto& term : method.compute_losses(step_.batch(0, 4, 0, 4), context)) {
+    for (const auto& term : test::losses_of(method, step_.batch(0, 4, 0, 4), context)) {
       names.emplace_back(term.name);
     }
     return names;
@@ -144,7 +144,7 @@ TEST_F(ProcaTest, WeightsOfTheTermsAreLambdaAndEta) {
   auto context = this->context(0, 0.5);
   method->begin_step(context);
   run_epochs(*method, context, 0, 3);
-  const auto terms = method->compute_losses(step_.batch(0, 4, 0, 4), context);
+  const auto terms = test::losses_of(*method, step_.batch(0, 4, 0, 4), context);
   ASSERT_EQ(terms.size(), 4u);
   EXPECT_EQ(terms[2].weight, 0.25);
   EXPECT_EQ(terms[3].weight, 3);

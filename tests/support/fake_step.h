@@ -20,6 +20,14 @@ inline models::ClassifierNetwork small_network(int64_t num_classes, uint64_t see
   return models::ClassifierNetwork(models::make_backbone(options), num_classes, seed);
 }
 
+/// What the engine does with a batch.
+inline std::vector<methods::LossTerm> losses_of(methods::Method& method,
+                                                methods::AdaptationBatch batch,
+                                                const methods::StepContext& context) {
+  batch.prepared = method.prepare(batch, context);
+  return method.compute_losses(batch, context);
+}
+
 /// A step without files: source and target images are noise around a colour per
 /// class, and what the engine lends a method is computed from a network at hand.
 class FakeStep {

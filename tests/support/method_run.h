@@ -89,6 +89,9 @@ class MethodRun {
   std::function<void(methods::StepContext&)> adjust = [](methods::StepContext&) {};
   /// Called after every iteration.
   Watcher watch = [](const methods::StepContext&, const std::vector<methods::LossTerm>&) {};
+  /// Called before every iteration, with what it is given.
+  std::function<void(const methods::AdaptationBatch&, const methods::StepContext&)> watch_batch =
+      [](const methods::AdaptationBatch&, const methods::StepContext&) {};
   /// Ends the run after an iteration.
   std::function<bool(const methods::StepContext&)> stop = [](const methods::StepContext&) {
     return false;
@@ -142,8 +145,10 @@ class MethodRun {
 
   bool iterate(const methods::EpochPlan& plan, const methods::StepContext& context) {
     torch::manual_seed(context.step_iteration);  // Dropout draws from it.
-    const auto terms = built_.method->compute_losses(
-        images_.planned_batch(plan, context.iteration, options_.batch_size), context);
+    auto batch = images_.planned_batch(plan, context.iteration, options_.batch_size);
+    batch.prepared = built_.method->prepare(batch, context);
+    watch_batch(batch, context);
+    const auto terms = built_.method->compute_losses(batch, context);
     torch::Tensor total;
     for (const auto& term : terms) {
       if (term.weight == 0) continue;

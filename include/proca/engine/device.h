@@ -10,19 +10,28 @@
 
 namespace proca::engine {
 
+/// Whether iterations of training are recorded as CUDA graphs and repeated.
+enum class GraphMode {
+  kAuto,  ///< where the device and the method allow it
+  kOn,    ///< or it is an error
+  kOff,
+};
+
 /// Where and with how many threads to compute.
 struct ComputeOptions {
   std::string device = "auto";  ///< `auto`, `cpu`, `cuda` or `cuda:N`
   int64_t threads = 0;          ///< CPU threads; 0 for all cores
   Precision precision = Precision::kTf32;
+  GraphMode graph = GraphMode::kAuto;
 
-  /// Declares `--device`, `--threads` and `--precision`.
+  /// Declares `--device`, `--threads`, `--precision` and `--graph`.
   void bind(OptionSet& options);
   int64_t resolved_threads() const;
 };
 
 /// Sets LibTorch's number of threads (it starts with one), and returns the
-/// device: with `auto`, CUDA if this build and machine have it, else the CPU.
+/// device: with `auto`, CUDA if this build and machine have it, else the CPU. On CUDA
+/// the calling thread works on a stream of its own from then on.
 /// Warns when LibTorch runs on a slow BLAS.
 ///
 /// Throws `InvalidOption` for an unknown device and for a CUDA device that is

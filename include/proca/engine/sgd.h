@@ -31,9 +31,12 @@ class Sgd {
   Sgd(std::vector<ParameterGroup> groups, double momentum, Momentum kind = Momentum::kClassic);
 
   void zero_grad();
-  /// One update; `lr_scale` multiplies the rate of every group. Parameters
-  /// without a gradient are left alone.
-  void step(double lr_scale = 1.0);
+  /// From the next update on the rate of every group is multiplied with it.
+  void set_lr_scale(double scale);
+  /// One update. Parameters without a gradient are left alone. On a GPU all of a group are
+  /// done by one kernel, which takes its rate from the device's memory: an update that was
+  /// recorded as part of a CUDA graph obeys `set_lr_scale` too.
+  void step();
 
   /// Momentum by parameter, `momentum.0`, `momentum.1`, ...: live tensors.
   std::map<std::string, torch::Tensor> state() const;
@@ -42,7 +45,16 @@ class Sgd {
 
  private:
   std::vector<ParameterGroup> groups_;
+  // The parameters of a group that have a gradient.
+  struct Update {
+    std::vector<torch::Tensor> weights, gradients, buffers;
+  };
+  Update update_of(size_t group) const;
+  void step_in_passes(Update update, const ParameterGroup& group) const;
+
   std::vector<std::vector<torch::Tensor>> momentum_buffers_;  // by group and parameter
+  std::vector<torch::Tensor> rates_;  // by group: lr times scale, on the device; for kernels
+  double lr_scale_ = 1;
   double momentum_;
   Momentum kind_;
 };

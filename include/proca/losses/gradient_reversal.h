@@ -14,16 +14,17 @@ namespace proca::losses {
 /// before it learns that they cannot be told (Ganin and Lempitsky, ICML 2015). With
 /// the coefficient 0 the discriminator learns alone.
 ///
-/// | argument    | dtype | shape |               |
-/// |-------------|-------|-------|---------------|
-/// | x           | float | any   |               |
-/// | coefficient |       |       | a plain number |
+/// | argument    | dtype | shape |                                     |
+/// |-------------|-------|-------|-------------------------------------|
+/// | x           | float | any   |                                     |
+/// | coefficient | float |       | a scalar on the device of `x`, so that its value may |
+/// |             |       |       | change where the computation is recorded and repeated |
 ///
 /// Example:
 /// ```
-/// const auto scores = discriminator->forward(reverse_gradient(features, 0.5));
+/// const auto scores = discriminator->forward(reverse_gradient(features, torch::tensor(0.5F)));
 /// ```
-torch::Tensor reverse_gradient(const torch::Tensor& x, double coefficient);
+torch::Tensor reverse_gradient(const torch::Tensor& x, const torch::Tensor& coefficient);
 
 /// How strong the reversal is as training goes on: from 0, steeply at first, to `high`:
 ///

@@ -105,6 +105,10 @@ struct StepContext {
   std::function<void(const Visitor&)> visit_source = {};
 };
 
+/// Numbers of an iteration, such as coefficients, as float scalars on `device`: for
+/// `Method::prepare`.
+std::vector<torch::Tensor> device_scalars(const std::vector<double>& values, torch::Device device);
+
 /// Whether the clock reaches a multiple of `every` at the end of this iteration.
 bool completes_interval(const StepContext& context, double every);
 
@@ -157,8 +161,7 @@ class Method {
   /// What this iteration needs beside its images and is chosen outside the network:
   /// replayed images, drawn negatives, labels looked up, a coefficient that follows a
   /// ramp. `compute_losses` finds it in `batch.prepared`. All on the network's device.
-  virtual std::vector<torch::Tensor> prepare(const AdaptationBatch& /*batch*/,
-                                             const StepContext&) {
+  virtual std::vector<torch::Tensor> prepare(const AdaptationBatch& /*batch*/, const StepContext&) {
     return {};
   }
   /// Whether `compute_losses` is a function of its batch (`prepared` included) and of

@@ -1,0 +1,76 @@
+#include "../work_recorder.h"
+
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <torch/version.h>
+
+namespace proca::engine {
+namespace {
+
+// Other threads may go on copying and allocating while this one records.
+void begin(at::cuda::CUDAGraph& graph, at::cuda::MempoolId_t pool) {
+#if TORCH_VERSION_MAJOR >= 2
+  graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
+#else
+  graph.capture_begin(pool);
+#endif
+}
+
+class Graph final : public RecordedWork {
+ public:
+  void repeat() override { graph.replay(); }
+  at::cuda::CUDAGraph graph;
+};
+
+class GraphRecorder final : public WorkRecorder {
+ public:
+  explicit GraphRecorder(c10::Device device)
+      : device_(device), pool_(at::cuda::graph_pool_handle()) {}
+
+  std::unique_ptr<RecordedWork> record(const std::function<void()>& work) override {
+    const c10::cuda::CUDAGuard guard(device_);
+    auto recorded = std::make_unique<Graph>();
+    // One pool for all: they never run at the same time, and none reads what another left.
+    begin(recorded->graph, pool_);
+    try {
+      work();
+    } catch (...) {
+      end_quietly(recorded->graph);
+      throw;
+    }
+    recorded->graph.capture_end();
+    return recorded;
+  }
+
+ private:
+  // What went wrong is already on its way; a broken recording cannot end well.
+  static void end_quietly(at::cuda::CUDAGraph& graph) {
+    try {
+      graph.capture_end();
+    } catch (const std::exception&) {
+      static_cast<void>(cudaGetLastError());  // Not to be reported again by the next call.
+    }
+  }
+
+  c10::Device device_;
+  at::cuda::MempoolId_t pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<WorkRecorder> make_work_recorder(c10::Device device) {
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+  if (device.is_cuda()) return std::make_unique<GraphRecorder>(device);
+#endif
+  return nullptr;
+}
+
+void leave_default_stream(c10::Device device) {
+  if (!device.is_cuda()) return;
+  c10::cuda::set_device(device.index());
+  c10::cuda::setCurrentCUDAStream(
+      c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index()));
+}
+
+}  // namespace proca::engine

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <torch/types.h>
+
+#include "proca/engine/device.h"
+#include "proca/engine/sgd.h"
+#include "proca/methods/method.h"
+#include "work_recorder.h"
+
+namespace proca::engine {
+
+/// One iteration of training: losses, gradients, update. On a GPU iterations whose tensors
+/// have the same shapes are recorded and repeated; nothing is read back before
+/// `take_means`.
+class TrainingIteration {
+ public:
+  using Tensors = std::vector<torch::Tensor>;
+  /// The terms of the objective for some input tensors, of which some may be undefined.
+  using Losses = std::function<std::vector<methods::LossTerm>(const Tensors& inputs)>;
+
+  /// `optimizer` must outlive it. With a recorder, `losses` must be a function of its
+  /// inputs and of weights alone (`Method::is_repeatable`); `when_it_fails` decides what
+  /// happens if it turns out not to be.
+  enum class WhenRecordingFails { kGoOn, kThrow };
+  TrainingIteration(Sgd& optimizer, Losses losses, const ComputeOptions& compute,
+                    torch::Device device, std::unique_ptr<WorkRecorder> recorder,
+                    WhenRecordingFails when_it_fails = WhenRecordingFails::kGoOn);
+
+  void run(const Tensors& inputs, double lr_scale);
+
+  /// Each term's sum so far, a double scalar on the device, and how many were added.
+  struct LossSum {
+    torch::Tensor sum;
+    int64_t count = 0;
+  };
+  std::map<std::string, LossSum> sums() const;
+  void set_sums(const std::map<std::string, LossSum>& sums);
+  /// The mean of each term since the last call. Waits for the device.
+  std::map<std::string, double> take_means();
+
+ private:
+  // Iterations of one shape.
+  struct Shape {
+    std::vector<std::string> terms;  // known after the first one, which is not recorded
+    bool is_known = false;
+    Tensors inputs;  // where the recorded work finds them
+    std::unique_ptr<RecordedWork> work;
+  };
+
+  void repeat(Shape& shape, const Tensors& inputs);
+  void record(Shape& shape, const Tensors& inputs);
+  std::vector<std::string> compute(const Tensors& inputs);
+
+  Sgd& optimizer_;
+  Losses losses_;
+  Precision precision_;
+  torch::Device device_;
+  std::unique_ptr<WorkRecorder> recorder_;
+  WhenRecordingFails when_it_fails_;
+  std::map<std::string, LossSum> sums_;
+  std::map<std::vector<int64_t>, Shape> shapes_;
+};
+
+/// The recorder that `--graph` asks for; null for none. Throws `InvalidOption` where it
+/// must be recorded and cannot; `what` names what is to be recorded.
+std::unique_ptr<WorkRecorder> recorder_for(const ComputeOptions& compute, torch::Device device,
+                                           bool is_repeatable, const std::string& what);
+
+}  // namespace proca::engine

@@ -126,6 +126,11 @@ void PrototypeMemory::lower_to(int64_t per_class) {
   ++revision_;
 }
 
+int64_t PrototypeMemory::label_of(int64_t index) const {
+  TORCH_CHECK(index >= 0 && index < size(), "prototype ", index, " of ", size());
+  return classes_[static_cast<size_t>(index / per_class_)].label;
+}
+
 PrototypeBatch PrototypeMemory::gather(const std::vector<int64_t>& indexes) const {
   const auto count = static_cast<int64_t>(indexes.size());
   PrototypeBatch batch{.pixels = torch::empty({count, 0, 0, 3}, torch::kUInt8),

@@ -186,6 +186,13 @@ void OptionSet::bind_bytes(std::string name, int64_t& value, std::string help) {
   option.toml = [&value] { return fmt::format("{}", value); };
 }
 
+void OptionSet::bind_auto_bytes(std::string name, std::optional<int64_t>& value,
+                                std::string help) {
+  const auto number = std::make_shared<int64_t>();
+  bind_bytes(std::move(name), *number, std::move(help));
+  allow_auto(value, number);
+}
+
 void OptionSet::require() { options_.back().required = true; }
 
 const Option* OptionSet::find(std::string_view name) const {

@@ -116,8 +116,7 @@ PixelBatch BatchLoader::prepare(size_t index) const {
     const int64_t image = batch.indexes[static_cast<size_t>(i)];
     const auto& sample = store_.sample(image);
     batch.labels.push_back(sample.label);
-    RandomStream random(seed_, "augment", static_cast<uint64_t>(epochs_.at(index)),
-                        static_cast<uint64_t>(image));
+    auto random = augmentation_stream(seed_, epochs_.at(index), image);
     try {
       augmentation_.apply(store_.load(image, scratch), random,
                           std::span(batch.pixels)

@@ -15,6 +15,14 @@
 #include "proca/data/resize.h"
 
 namespace proca::data {
+namespace {
+
+int64_t next_id() {
+  static std::atomic<int64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
 
 Image ResizeOptions::apply(Image image) const {
   if (mode == Mode::kShorterSide) return resize_shorter_side(image, size);
@@ -23,7 +31,7 @@ Image ResizeOptions::apply(Image image) const {
 }
 
 ImageStore::ImageStore(std::shared_ptr<const ImageSource> source, const StoreOptions& options)
-    : source_(std::move(source)), options_(options) {
+    : source_(std::move(source)), options_(options), id_(next_id()) {
   if (source_->is_in_memory()) options_.cache_bytes = 0;
   cache_.resize(static_cast<size_t>(source_->listing().size()));
   kept_.resize(cache_.size());
@@ -77,6 +85,11 @@ bool ImageStore::is_cached() const {
   return std::all_of(kept_.begin(), kept_.end(), [&](int64_t place) {
     return !cache_[static_cast<size_t>(place)].pixels.empty();
   });
+}
+
+std::optional<int64_t> ImageStore::common_side() const {
+  if (options_.resize.mode != ResizeOptions::Mode::kExact) return std::nullopt;
+  return options_.resize.size;
 }
 
 const Sample& ImageStore::sample(int64_t index) const {

@@ -9,6 +9,8 @@ namespace proca::data {
 void LoadOptions::bind(OptionSet& options) {
   options.bind("root", root, "folder that the paths of a list file are relative to", "DIR");
   options.bind_bytes("cache-ram", cache_ram, "memory for decoded images, such as 4G");
+  options.bind_auto_bytes("cache-gpu", cache_gpu,
+                          "GPU memory for images, such as 4G; auto = half of what is free");
   options.bind_choice<OnBadImage>("on-bad-image", on_bad_image,
                                   "what to do with an image that cannot be decoded",
                                   {{"fail", OnBadImage::kFail}, {"skip", OnBadImage::kSkip}});

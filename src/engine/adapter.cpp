@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <torch/types.h>
 
+#include "device_images.h"
 #include "proca/core/error.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
@@ -27,19 +28,26 @@ namespace fs = std::filesystem;
 
 class Adapter::Implementation {
  public:
-  Implementation(const AdaptOptions& options, fs::path folder)
+  Implementation(const AdaptOptions& options, fs::path folder, std::shared_ptr<DeviceImages> images)
       : options_(options),
         folder_(std::move(folder)),
         method_choice_(options.method.resolve(options.method_defaults)),
         recipe_(options.resolve(method_choice_.spec->recipe)),
-        device_(prepare_compute(options.compute)) {
+        device_(prepare_compute(options.compute)),
+        images_(std::move(images)) {
     check_state(open_ready(folder_));  // Before anything is locked or made.
     writer_ = std::make_unique<StateWriter>(folder_);
     const auto state = open_ready(folder_);
     check_state(state);
     manifest_ = state.manifest();
+    if (!images_) {
+      images_ =
+          std::make_shared<DeviceImages>(device_, image_budget(options.load.cache_gpu, device_),
+                                         options.compute.resolved_threads());
+    }
     inference_ = {.device = device_,
                   .batch_size = device_.is_cuda() ? 128 : 32,
+                  .images = images_.get(),
                   .threads = options_.compute.resolved_threads()};
     network_ = load_model(state).network;
     network_->to(device_);
@@ -48,6 +56,10 @@ class Adapter::Implementation {
     // a method may change it as soon as it is built.
     if (manifest_.step > 0) build_method();
   }
+
+  ~Implementation() { forget_step_images(); }
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
 
   StepOutcome adapt(std::shared_ptr<const data::ImageSource> target, SameImages same_images,
                     Unfinished unfinished) {
@@ -58,6 +70,7 @@ class Adapter::Implementation {
     }
     if (!method_) build_method();
     finished_decisions_ = false;
+    forget_step_images();
     target_ = std::make_unique<data::ImageStore>(options_.load.make_store(
         target, manifest_.model.preprocessing.resolved_resize(), inference_.threads));
     views_->set_target(*target_);
@@ -89,6 +102,7 @@ class Adapter::Implementation {
   const Manifest& manifest() const { return manifest_; }
   const models::ClassifierNetwork& network() const { return network_; }
   torch::Device device() const { return device_; }
+  const std::shared_ptr<DeviceImages>& images() const { return images_; }
   const methods::StepDecisions* decisions() const {
     return finished_decisions_ && method_ ? method_->decisions() : nullptr;
   }
@@ -168,11 +182,16 @@ class Adapter::Implementation {
     }
   }
 
+  void forget_step_images() {
+    if (target_) images_->forget(*target_);
+    if (target_training_) images_->forget(*target_training_);
+    target_training_.reset();
+  }
+
   // The training view of a step's images: its own store, unless that of evaluation will do.
   TrainingImages target_images(data::LoadOptions& load) {
     TrainingImages images{target_.get(),
                           training_augmentation(recipe_, manifest_.model.preprocessing)};
-    target_training_.reset();
     if (const auto size = training_size()) {
       target_training_ = std::make_unique<data::ImageStore>(
           load.make_store(target_source_, *size, inference_.threads));
@@ -212,7 +231,8 @@ class Adapter::Implementation {
                          .num_iterations = options_.resolve_iterations(recipe_),
                          .context = std::move(context),
                          .device = device_,
-                         .compute = options_.compute});
+                         .compute = options_.compute,
+                         .images = images_.get()});
     if (manifest_.adapting) resume(trainer);
     EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
     Stopwatch since_saving;
@@ -320,6 +340,7 @@ class Adapter::Implementation {
   methods::MethodOptions::Resolved method_choice_;
   methods::TrainingRecipe recipe_;
   torch::Device device_;
+  std::shared_ptr<DeviceImages> images_;
   InferenceOptions inference_;
   std::unique_ptr<StateWriter> writer_;
   Manifest manifest_;
@@ -337,8 +358,9 @@ class Adapter::Implementation {
   bool unusable_ = false;
 };
 
-Adapter::Adapter(const AdaptOptions& options, fs::path state)
-    : implementation_(std::make_unique<Implementation>(options, std::move(state))) {}
+Adapter::Adapter(const AdaptOptions& options, fs::path state, std::shared_ptr<DeviceImages> images)
+    : implementation_(
+          std::make_unique<Implementation>(options, std::move(state), std::move(images))) {}
 Adapter::~Adapter() = default;
 
 StepOutcome Adapter::adapt(std::shared_ptr<const data::ImageSource> target, SameImages same_images,
@@ -348,6 +370,7 @@ StepOutcome Adapter::adapt(std::shared_ptr<const data::ImageSource> target, Same
 const Manifest& Adapter::manifest() const { return implementation_->manifest(); }
 const models::ClassifierNetwork& Adapter::network() const { return implementation_->network(); }
 torch::Device Adapter::device() const { return implementation_->device(); }
+const std::shared_ptr<DeviceImages>& Adapter::images() const { return implementation_->images(); }
 const methods::StepDecisions* Adapter::decisions() const { return implementation_->decisions(); }
 std::optional<data::ResizeOptions> Adapter::training_resize() const {
   return implementation_->training_size();

@@ -1,34 +1,16 @@
 #include "proca/engine/image_tensors.h"
 
-#include <memory>
-
 #include <torch/types.h>
 
+#include "adopted_tensor.h"
+#include "pixel_normaliser.h"
+#include "proca/models/device_copy.h"
+
 namespace proca::engine {
-namespace {
-
-// A tensor that owns a vector's memory, without a copy.
-template <typename T>
-torch::Tensor adopt(std::vector<T> values, at::IntArrayRef shape) {
-  auto owner = std::make_shared<std::vector<T>>(std::move(values));
-  return torch::from_blob(
-      owner->data(), shape, [owner](void*) {}, c10::CppTypeToScalarType<T>::value);
-}
-
-torch::Tensor per_channel(const std::array<double, 3>& values, torch::Device device) {
-  // [1, 3, 1, 1], in units of pixel values: dividing by 255 is folded in.
-  return torch::tensor({values[0] * 255, values[1] * 255, values[2] * 255},
-                       torch::dtype(torch::kFloat32).device(device))
-      .view({1, 3, 1, 1});
-}
-
-}  // namespace
 
 torch::Tensor to_network_input(const torch::Tensor& pixels,
                                const data::Preprocessing& preprocessing, torch::Device device) {
-  auto images = pixels.to(device).permute({0, 3, 1, 2}).to(torch::kFloat32);
-  return images.sub_(per_channel(preprocessing.mean, device))
-      .div_(per_channel(preprocessing.std, device));
+  return PixelNormaliser(preprocessing, device)(models::copy_to(pixels, device));
 }
 
 TensorBatch to_tensors(data::PixelBatch batch, const data::Preprocessing& preprocessing,
@@ -36,8 +18,8 @@ TensorBatch to_tensors(data::PixelBatch batch, const data::Preprocessing& prepro
   const int64_t count = batch.size(), size = batch.image_size;
   const auto pixels = adopt(std::move(batch.pixels), {count, size, size, data::Image::kChannels});
   return {to_network_input(pixels, preprocessing, device),
-          adopt(std::move(batch.labels), {count}).to(device),
-          adopt(std::move(batch.indexes), {count})};
+          models::copy_to(adopt(std::move(batch.labels), {count}), device),
+          models::copy_to(adopt(std::move(batch.indexes), {count}), device)};
 }
 
 torch::Tensor pixels_of(const data::ImageStore& store, const std::vector<int64_t>& indexes,

@@ -1,10 +1,13 @@
 #include "proca/engine/inference.h"
 
+#include <numeric>
+
 #include <torch/types.h>
 
+#include "device_images.h"
+#include "loader_feed.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/progress.h"
-#include "proca/data/batch_loader.h"
 #include "proca/engine/image_tensors.h"
 #include "proca/engine/precision.h"
 #include "proca/models/inference_network.h"
@@ -13,21 +16,33 @@ namespace proca::engine {
 
 namespace {
 
+std::unique_ptr<BatchFeed> open_feed(const data::ImageStore& store,
+                                     const data::Preprocessing& preprocessing,
+                                     const InferenceOptions& options) {
+  FeedPlan plan{.batches = data::ordered_batches(store.size(), options.batch_size),
+                .augmentation = preprocessing.centre_crop()};
+  plan.epochs.assign(plan.batches.size(), 0);
+  if (options.images != nullptr) return options.images->feed(store, std::move(plan), preprocessing);
+  return std::make_unique<LoaderFeed>(store, std::move(plan), preprocessing, options.device,
+                                      options.threads);
+}
+
 void for_each_batch(const data::ImageStore& store, const data::Preprocessing& preprocessing,
                     const InferenceOptions& options,
                     const std::function<void(const TensorBatch&, std::vector<int64_t>)>& receive) {
   const torch::NoGradGuard no_grad;
   // Also when a method asks in the middle of an iteration: decisions are made of this.
   const AutocastScope precise(Precision::kTf32, options.device);
-  data::BatchLoader loader(store, data::ordered_batches(store.size(), options.batch_size),
-                           preprocessing.centre_crop(), /*seed=*/0, /*epoch=*/0, options.threads);
+  const auto feed = open_feed(store, preprocessing, options);
   Progress progress(options.title, store.size(), "images");
   int64_t done = 0;
-  while (auto pixels = loader.next()) {
+  while (const auto batch = feed->next()) {
     throw_if_interrupted("stopped");
-    auto indexes = pixels->indexes;
-    done += static_cast<int64_t>(indexes.size());
-    receive(to_tensors(std::move(*pixels), preprocessing, options.device), std::move(indexes));
+    // They come in order: the device need not be asked.
+    std::vector<int64_t> indexes(static_cast<size_t>(batch->images.size(0)));
+    std::iota(indexes.begin(), indexes.end(), done);
+    done += batch->images.size(0);
+    receive(*batch, std::move(indexes));
     progress.update(done);
   }
 }

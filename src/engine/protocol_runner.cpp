@@ -66,7 +66,9 @@ class ProtocolRun {
     // What the target images of all steps left of the memory.
     adapt.load.cache_ram =
         std::max<int64_t>(0, adapt.load.cache_ram - target_.store->cached_bytes());
-    Adapter adapter(adapt, folder);
+    // Images of all seeds are kept in the same place: the target's go there once.
+    Adapter adapter(adapt, folder, images_);
+    images_ = adapter.images();
     SeedResult result{.seed = seed};
     const auto source_record = record_of(adapter, 0);
     std::vector<protocol::StepRecord> records;
@@ -222,6 +224,7 @@ class ProtocolRun {
         evaluate(adapter.network(), *target_.store, adapter.manifest().model.preprocessing,
                  {.device = adapter.device(),
                   .batch_size = adapter.device().is_cuda() ? 128 : 32,
+                  .images = images_.get(),
                   .threads = options_.adapt.compute.resolved_threads()})
             .classes;
     // A class without images was not met by the evaluator, but the schedule has it.
@@ -257,6 +260,7 @@ class ProtocolRun {
   protocol::ClassSchedule schedule_;
   std::shared_ptr<data::ImageSource> target_source_;
   TargetImages target_;
+  std::shared_ptr<DeviceImages> images_;  // made by the first adapter
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "device_images.h"
 #include "proca/adaptation/source_centres.h"
 #include "proca/core/error.h"
 #include "run_config.h"
@@ -39,6 +40,12 @@ SourceImages::SourceImages(const StateDirectory& state, const data::LoadOptions&
   for (const auto& sample : source_->listing().samples) labels.push_back(sample.label);
   prior_ = adaptation::class_prior(torch::tensor(labels, torch::kInt64),
                                    static_cast<int64_t>(state.manifest().model.class_names.size()));
+}
+
+SourceImages::~SourceImages() {
+  if (inference_.images == nullptr) return;
+  if (store_) inference_.images->forget(*store_);
+  if (training_store_) inference_.images->forget(*training_store_);
 }
 
 const data::ImageStore& SourceImages::store() const {

@@ -19,6 +19,11 @@ class SourceImages {
   SourceImages(const StateDirectory& state, const data::LoadOptions& load,
                const InferenceOptions& inference);
 
+  /// Its images need not be kept on the device any more.
+  ~SourceImages();
+  SourceImages(const SourceImages&) = delete;
+  SourceImages& operator=(const SourceImages&) = delete;
+
   /// As in evaluation; loaded when they are first asked for.
   const data::ImageStore& store() const;
   /// At another size, for training; loaded by the first call.

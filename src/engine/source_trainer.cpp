@@ -8,13 +8,13 @@
 #include <torch/types.h>
 #include <nlohmann/json.hpp>
 
+#include "device_images.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
 #include "proca/core/progress.h"
 #include "proca/core/stopwatch.h"
-#include "proca/data/batch_loader.h"
 #include "proca/data/subset.h"
 #include "proca/engine/event_log.h"
 #include "proca/engine/image_tensors.h"
@@ -172,6 +172,8 @@ class SourceTrainer {
     const auto split = data::stratified_split(source_->listing(), options_.holdout,
                                               static_cast<uint64_t>(options_.seed));
     const auto threads = options_.compute.resolved_threads();
+    images_ = std::make_unique<DeviceImages>(
+        device_, image_budget(options_.load.cache_gpu, device_), threads);
     training_.emplace(options_.load.make_store(
         data::subset(source_, split.training),
         {data::ResizeOptions::Mode::kExact, options_.resolved_resize()}, threads));
@@ -215,24 +217,26 @@ class SourceTrainer {
   std::optional<double> train_epoch(int64_t epoch, EventLog& events) {
     const Stopwatch watch;
     network_->train();
-    auto batches = data::training_batches(training_->size(), options_.batch_size,
-                                          static_cast<uint64_t>(options_.seed), "source", epoch);
+    const auto batches =
+        data::training_batches(training_->size(), options_.batch_size,
+                               static_cast<uint64_t>(options_.seed), "source", epoch);
     const auto per_epoch = static_cast<int64_t>(batches.size());
-    data::BatchLoader loader(*training_, std::move(batches),
-                             {.image_size = options_.image_size,
-                              .crop = options_.crop,
-                              .flip_probability = recipe_.flip},
-                             static_cast<uint64_t>(options_.seed), epoch,
-                             options_.compute.resolved_threads());
+    const auto feed = images_->feed(*training_,
+                                    {.batches = batches,
+                                     .augmentation = {.image_size = options_.image_size,
+                                                      .crop = options_.crop,
+                                                      .flip_probability = recipe_.flip},
+                                     .seed = static_cast<uint64_t>(options_.seed),
+                                     .epochs = std::vector<int64_t>(batches.size(), epoch)},
+                                    manifest_.model.preprocessing);
     Progress progress(fmt::format("epoch {}/{}", epoch + 1, recipe_.epochs), training_->size(),
                       "images");
     int64_t done = 0;
-    for (int64_t i = 0; auto pixels = loader.next(); ++i) {
+    for (int64_t i = 0; const auto batch = feed->next(); ++i) {
       throw_if_interrupted("stopped; the same command goes on after the last finished epoch");
-      const auto batch = to_tensors(std::move(*pixels), manifest_.model.preprocessing, device_);
-      iteration_->run({batch.images, batch.labels},
+      iteration_->run({batch->images, batch->labels},
                       lr_scale(epoch * per_epoch + i, recipe_.epochs * per_epoch));
-      done += batch.images.size(0);
+      done += batch->images.size(0);
       progress.update(done, note_);
     }
     const double loss = iteration_->take_means().at(kLossOfImages) *
@@ -256,7 +260,9 @@ class SourceTrainer {
     std::optional<double> accuracy;
     if (holdout_) {
       accuracy = evaluate(network_, *holdout_, manifest_.model.preprocessing,
-                          {.device = device_, .threads = options_.compute.resolved_threads()})
+                          {.device = device_,
+                           .images = images_.get(),
+                           .threads = options_.compute.resolved_threads()})
                      .accuracy();
       line += fmt::format(", held-out accuracy {:.2f} %", *accuracy * 100);
       fields.emplace_back("holdout_accuracy_percent", *accuracy * 100);
@@ -292,6 +298,7 @@ class SourceTrainer {
   std::optional<TrainingIteration> iteration_;
   std::string note_;  // beside the progress bar: the last epoch's loss
   std::optional<data::ImageStore> training_, holdout_;
+  std::unique_ptr<DeviceImages> images_;
 };
 
 }  // namespace

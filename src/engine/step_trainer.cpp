@@ -70,6 +70,9 @@ std::string list_losses(const std::map<std::string, double>& losses) {
   return text;
 }
 
+// Nothing where there is no feed.
+TensorBatch next(BatchFeed* feed) { return feed != nullptr ? feed->next().value() : TensorBatch{}; }
+
 }  // namespace
 
 std::map<std::string, torch::Tensor> module_state(const torch::nn::Module* module) {
@@ -94,10 +97,10 @@ void load_module_state(torch::nn::Module* module,
 
 StepTrainer::StepTrainer(StepMaterial material)
     : material_(std::move(material)),
-      source_(material_.source, "source", material_.recipe.source_sampling, material_.context.seed,
-              material_.compute.resolved_threads()),
-      target_(material_.target, "target", TrainingStream::Sampling::kShuffled,
-              material_.context.seed, material_.compute.resolved_threads()),
+      source_(material_.source, material_.preprocessing, "source", material_.recipe.source_sampling,
+              material_.context.seed, *material_.images),
+      target_(material_.target, material_.preprocessing, "target",
+              TrainingStream::Sampling::kShuffled, material_.context.seed, *material_.images),
       extra_epochs_(material_.method->extra_epochs(material_.context.step)),
       total_iterations_(material_.num_iterations),
       optimizer_(parameter_groups(material_), material_.recipe.momentum,
@@ -222,9 +225,9 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
   const auto source = plan.source ? source_.load(stretch, batch_size, done) : nullptr;
   const auto target = plan.target ? target_.load(stretch, batch_size, done) : nullptr;
   // A stream of its own for every epoch, since the number may change with each.
-  const TrainingStream more(
-      material_.source, fmt::format("extra source, epoch {}", position_.epoch),
-      TrainingStream::Sampling::kShuffled, context.seed, material_.compute.resolved_threads());
+  const TrainingStream more(material_.source, material_.preprocessing,
+                            fmt::format("extra source, epoch {}", position_.epoch),
+                            TrainingStream::Sampling::kShuffled, context.seed, *material_.images);
   const EpochStretch from_zero{
       .step = stretch.step, .epoch = stretch.epoch, .count = stretch.count, .endless = true};
   const auto extra_source =
@@ -252,12 +255,6 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
   if (position_.epoch >= extra_epochs_) epoch_begin_ += stretch.count;
   position_ = {position_.epoch + 1, 0};
   checkpoint();
-}
-
-// Nothing where there is no loader.
-TensorBatch StepTrainer::next(data::BatchLoader* loader) const {
-  if (loader == nullptr) return {};
-  return to_tensors(std::move(*loader->next()), material_.preprocessing, material_.device);
 }
 
 void StepTrainer::train_iteration(methods::AdaptationBatch batch) {

@@ -36,6 +36,7 @@ struct StepMaterial {
   methods::StepContext context = {};  ///< with step, seed and the functions set
   torch::Device device = torch::kCPU;
   ComputeOptions compute = {};
+  DeviceImages* images = nullptr;  ///< feeds source and target images to the network
 };
 
 /// The training loop of one time step, with an optimiser of its own.
@@ -64,7 +65,6 @@ class StepTrainer {
   EpochStretch stretch_of(int64_t epoch) const;
   void train_epoch(EventLog& events, const std::function<void()>& checkpoint);
   void train_iteration(methods::AdaptationBatch batch);
-  TensorBatch next(data::BatchLoader* loader) const;
   void report_epoch(EventLog& events, double images_per_s);
   void update_progress();
 

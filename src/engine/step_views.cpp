@@ -4,6 +4,7 @@
 
 #include "proca/engine/image_tensors.h"
 #include "proca/engine/model_loading.h"
+#include "proca/models/device_copy.h"
 #include "proca/models/load_weights.h"
 #include "state_files.h"
 
@@ -14,7 +15,8 @@ StepViews::StepViews(std::filesystem::path folder, ModelDescription model,
     : folder_(std::move(folder)),
       model_(std::move(model)),
       network_(std::move(network)),
-      inference_(inference) {
+      inference_(inference),
+      normalise_(model_.preprocessing, inference.device) {
   inference_.title = "target images";
   model_.neck.clear();  // What is built from it is the source model.
 }
@@ -75,7 +77,7 @@ methods::StepContext StepViews::context(StateWriter& writer) {
   };
   context.target_name = [this](int64_t id) { return target_->sample(id).path; };
   context.to_input = [this](const torch::Tensor& pixels) {
-    return to_network_input(pixels, model_.preprocessing, inference_.device);
+    return normalise_(models::copy_to(pixels, inference_.device));
   };
   context.visit_target = [this](const methods::StepContext::Visitor& visitor) {
     visit_images(*target_, model_.preprocessing, inference_,

@@ -5,6 +5,7 @@
 
 #include <torch/types.h>
 
+#include "pixel_normaliser.h"
 #include "proca/data/image_store.h"
 #include "proca/engine/inference.h"
 #include "proca/engine/state_directory.h"
@@ -41,6 +42,7 @@ class StepViews {
   ModelDescription model_;
   models::ClassifierNetwork network_;
   InferenceOptions inference_;
+  PixelNormaliser normalise_;
   const data::ImageStore* target_ = nullptr;
   std::optional<methods::Predictions> target_view_;  // the source model's
   std::optional<SourceImages> source_;

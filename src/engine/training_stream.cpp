@@ -33,28 +33,28 @@ int64_t TrainingStream::pass_length(int64_t batch_size) const {
       data::training_batches(images_.store->size(), batch_size, 0, "length", 0).size());
 }
 
-std::unique_ptr<data::BatchLoader> TrainingStream::load(const EpochStretch& stretch,
-                                                        int64_t batch_size, int64_t done) const {
+std::unique_ptr<BatchFeed> TrainingStream::load(const EpochStretch& stretch, int64_t batch_size,
+                                                int64_t done) const {
   const auto purpose = fmt::format("{} step {}", kind_, stretch.step);
+  const int64_t num_images = images_.store->size();
   // An image of the same number is another one in the other set.
-  const auto augmentation_seed = RandomStream(seed_, purpose)();
-  if (!stretch.endless) {
-    auto batches =
-        data::training_batches(images_.store->size(), batch_size, seed_, purpose, stretch.epoch);
-    batches = {batches.begin() + done, batches.begin() + stretch.count};
-    return std::make_unique<data::BatchLoader>(*images_.store, std::move(batches),
-                                               images_.augmentation, augmentation_seed,
-                                               stretch.epoch, threads_);
+  FeedPlan plan{
+      .batches = {}, .augmentation = images_.augmentation, .seed = RandomStream(seed_, purpose)()};
+  if (stretch.endless) {
+    const int64_t first = stretch.first + done, last = stretch.first + stretch.count;
+    auto [batches, passes] =
+        sampling_ == Sampling::kClassBalanced
+            ? data::balanced_batches(labels_of(*images_.store), batch_size, seed_, purpose, first,
+                                     last)
+            : data::endless_batches(num_images, batch_size, seed_, purpose, first, last);
+    plan.batches = std::move(batches);
+    plan.epochs = std::move(passes);
+  } else {
+    const auto pass = data::training_batches(num_images, batch_size, seed_, purpose, stretch.epoch);
+    plan.batches = {pass.begin() + done, pass.begin() + stretch.count};
+    plan.epochs.assign(plan.batches.size(), stretch.epoch);
   }
-  const int64_t first = stretch.first + done, last = stretch.first + stretch.count;
-  auto [batches, passes] =
-      sampling_ == Sampling::kClassBalanced
-          ? data::balanced_batches(labels_of(*images_.store), batch_size, seed_, purpose, first,
-                                   last)
-          : data::endless_batches(images_.store->size(), batch_size, seed_, purpose, first, last);
-  return std::make_unique<data::BatchLoader>(*images_.store, std::move(batches),
-                                             images_.augmentation, augmentation_seed,
-                                             std::move(passes), threads_);
+  return device_images_->feed(*images_.store, std::move(plan), preprocessing_);
 }
 
 }  // namespace proca::engine

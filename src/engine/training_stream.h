@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "proca/data/batch_loader.h"
+#include "batch_feed.h"
+#include "device_images.h"
 #include "proca/data/preprocessing.h"
 #include "proca/methods/method.h"
 
@@ -40,26 +41,29 @@ class TrainingStream {
  public:
   using Sampling = methods::TrainingRecipe::Sampling;
 
-  TrainingStream(TrainingImages images, std::string kind, Sampling sampling, uint64_t seed,
-                 int64_t threads)
+  /// `device_images`, which feeds them to the network, outlives the stream.
+  TrainingStream(TrainingImages images, const data::Preprocessing& preprocessing, std::string kind,
+                 Sampling sampling, uint64_t seed, DeviceImages& device_images)
       : images_(std::move(images)),
+        preprocessing_(preprocessing),
         kind_(std::move(kind)),
         sampling_(sampling),
         seed_(seed),
-        threads_(threads) {}
+        device_images_(&device_images) {}
 
   /// Batches of one pass.
   int64_t pass_length(int64_t batch_size) const;
   /// From iteration `done` of the stretch on.
-  std::unique_ptr<data::BatchLoader> load(const EpochStretch& stretch, int64_t batch_size,
-                                          int64_t done) const;
+  std::unique_ptr<BatchFeed> load(const EpochStretch& stretch, int64_t batch_size,
+                                  int64_t done) const;
 
  private:
   TrainingImages images_;
+  data::Preprocessing preprocessing_;
   std::string kind_;  // keeps the random choices of source and target apart
   Sampling sampling_;
   uint64_t seed_;
-  int64_t threads_;
+  DeviceImages* device_images_;
 };
 
 }  // namespace proca::engine

@@ -239,5 +239,16 @@ TEST(PrototypeMemoryTest, HoldsTensOfThousandsOfClasses) {
   EXPECT_EQ(copy.num_classes(), 20'000);
 }
 
+TEST(PrototypeMemoryTest, EveryPrototypeHasTheLabelOfItsClass) {
+  PrototypeMemory memory(2);
+  for (const int64_t label : {7, 3}) memory.put(test::prototypes(label));
+  EXPECT_EQ(memory.label_of(0), 7);
+  EXPECT_EQ(memory.label_of(1), 7);
+  EXPECT_EQ(memory.label_of(2), 3);
+  EXPECT_EQ(memory.label_of(3), 3);
+  EXPECT_ANY_THROW(memory.label_of(4));
+  EXPECT_ANY_THROW(memory.label_of(-1));
+}
+
 }  // namespace
 }  // namespace proca::adaptation

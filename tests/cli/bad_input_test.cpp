@@ -88,6 +88,7 @@ TEST_F(BadInputTest, UsageMistakesAreRefused) {
       {"below the range", pretrain("{}/bars", {"--holdout", "-1"}), "must be 0 to 0.9"},
       {"not a choice", pretrain("{}/bars", {"--schedule", "linear"}), "constant, cosine"},
       {"bad bytes", pretrain("{}/bars", {"--cache-ram", "4GB"}), "--cache-ram"},
+      {"bad GPU bytes", pretrain("{}/bars", {"--cache-gpu", "half"}), "--cache-gpu: \"half\""},
       {"bad device", pretrain("{}/bars", {"--device", "gpu"}), "auto, cpu, cuda, cuda:N"},
       {"given twice", pretrain("{}/bars", {"--seed", "1", "--seed", "2"}), "--seed"},
       {"unknown key", pretrain("{}/bars", {"--config", "{}/bad.toml"}),

@@ -249,6 +249,22 @@ TEST(OptionSetTest, RefusesBytesThatAreNoneOrTooMany) {
   }
 }
 
+TEST(OptionSetTest, BytesMayBeLeftToTheProgram) {
+  std::optional<int64_t> room = 5;
+  OptionSet options;
+  options.bind_auto_bytes("room", room, "memory");
+  EXPECT_EQ(options.find("room")->type, "auto|BYTES");
+  EXPECT_EQ(options.to_toml(), "room = 5\n");
+  options.assign("room", {"auto"});
+  EXPECT_EQ(room, std::nullopt);
+  EXPECT_EQ(options.to_toml(), "room = \"auto\"\n");
+  options.assign("room", {"2K"});
+  EXPECT_EQ(room, 2048);
+  EXPECT_EQ(message_of<InvalidOption>([&] { options.assign("room", {"automatic"}); }),
+            "--room: \"automatic\" is not a number of bytes such as 512M or 4G");
+  EXPECT_EQ(room, 2048);
+}
+
 TEST(OptionSetTest, ASwitchCanBeClearedAgain) {
   const Fields fields;
   fields.options.assign("quick", {"true"});

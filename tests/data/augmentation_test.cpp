@@ -30,6 +30,20 @@ TEST(AugmentationTest, TheCentreIsCutOut) {
   EXPECT_EQ(apply({.image_size = 2}, image), crop(image, 2, 1, 2, 2).pixels);
 }
 
+TEST(AugmentationTest, WhatIsChosenIsWhatIsShown) {
+  const auto image = coordinate_image(9, 7);
+  for (const auto crop : {Crop::kCentre, Crop::kRandom, Crop::kRandomResized}) {
+    const Augmentation augmentation{.image_size = 4, .crop = crop, .flip_probability = 0.5};
+    for (uint64_t draw = 0; draw < 50; ++draw) {
+      RandomStream random(0, "test", draw);
+      const auto [box, flip] = augmentation.choose(9, 7, random);
+      Bytes shown(static_cast<size_t>(example_bytes(augmentation)));
+      resized_crop_into(image, box, 4, 4, flip, shown);
+      ASSERT_EQ(apply(augmentation, image, draw), shown);
+    }
+  }
+}
+
 TEST(AugmentationTest, AnImageOfTheRightSizeIsKeptWhole) {
   const auto image = coordinate_image(5, 5);
   for (const auto crop : {Crop::kCentre, Crop::kRandom}) {

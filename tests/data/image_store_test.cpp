@@ -181,5 +181,20 @@ TEST(DefaultCacheBytesTest, IsHalfOfTheMemory) {
   EXPECT_NEAR(static_cast<double>(default_cache_bytes()), half, half / 100);
 }
 
+TEST(ImageStoreTest, KnowsTheSizeOfItsImagesWhereAllHaveOne) {
+  const auto source = std::make_shared<MemoryImages>(std::vector<Image>{test::grey_image(4, 6, 1)});
+  EXPECT_EQ(ImageStore(source, {.resize = {ResizeOptions::Mode::kExact, 3}}).common_side(), 3);
+  EXPECT_EQ(ImageStore(source, {.resize = {ResizeOptions::Mode::kShorterSide, 3}}).common_side(),
+            std::nullopt);
+}
+
+TEST(ImageStoreTest, NoTwoStoresHaveTheSameNumber) {
+  const auto source = std::make_shared<MemoryImages>(std::vector<Image>{test::grey_image(4, 6, 1)});
+  ImageStore first(source, {});
+  const int64_t number = first.id();
+  EXPECT_NE(ImageStore(source, {}).id(), number);
+  EXPECT_EQ(ImageStore(std::move(first)).id(), number);
+}
+
 }  // namespace
 }  // namespace proca::data

@@ -20,24 +20,39 @@ std::shared_ptr<MemoryImages> with_a_broken_image() {
       std::vector<int64_t>{}, std::set<int64_t>{1});
 }
 
-TEST(LoadOptionsTest, DeclaresItsThreeOptions) {
+TEST(LoadOptionsTest, DeclaresItsOptions) {
   LoadOptions load;
   OptionSet options;
   load.bind(options);
-  EXPECT_EQ(options.options().size(), 3u);
+  EXPECT_EQ(options.options().size(), 4u);
   options.assign("root", {"my images"});
   options.assign("cache-ram", {"2K"});
+  options.assign("cache-gpu", {"3G"});
   options.assign("on-bad-image", {"skip"});
   EXPECT_EQ(load.root, "my images");
   EXPECT_EQ(load.cache_ram, 2048);
+  EXPECT_EQ(load.cache_gpu, int64_t{3} << 30);
   EXPECT_EQ(load.on_bad_image, OnBadImage::kSkip);
   EXPECT_EQ(test::message_of<InvalidOption>([&] { options.assign("on-bad-image", {"ignore"}); }),
             "--on-bad-image: \"ignore\" is not one of fail, skip");
 }
 
+TEST(LoadOptionsTest, RefusesAGpuCacheThatIsNoNumberOfBytes) {
+  LoadOptions load;
+  OptionSet options;
+  load.bind(options);
+  for (const char* bad : {"", "half", "Auto", "4GB", "-1", "1.5G", "G"}) {
+    EXPECT_EQ(
+        test::message_of<InvalidOption>([&] { options.assign("cache-gpu", {bad}); }),
+        std::string("--cache-gpu: \"") + bad + "\" is not a number of bytes such as 512M or 4G");
+  }
+  EXPECT_EQ(load.cache_gpu, std::nullopt);
+}
+
 TEST(LoadOptionsTest, ByDefaultCachesAndFails) {
   const LoadOptions load;
   EXPECT_EQ(load.cache_ram, default_cache_bytes());
+  EXPECT_EQ(load.cache_gpu, std::nullopt);
   EXPECT_EQ(load.on_bad_image, OnBadImage::kFail);
   EXPECT_EQ(test::message_of([&] { load.make_store(with_a_broken_image(), kToTwo, 1); }),
             "image 1: is broken");

@@ -70,6 +70,8 @@ class PrototypeMemory {
   /// Prototype i is number i % per_class() of class i / per_class(), in the order of
   /// `classes()`.
   PrototypeBatch gather(const std::vector<int64_t>& indexes) const;
+  /// The class of prototype i.
+  int64_t label_of(int64_t index) const;
 
   /// Tensors `labels`, `scores`, `steps`, `pixels` [C, M, H, W, 3], `soft_labels`
   /// [C, M, K] and `origins` (UTF-8 JSON text as bytes, an

@@ -90,6 +90,8 @@ class OptionSet {
 
   /// A number of bytes: `1500000`, `64K`, `512M`, `4G`, `2T` (powers of 1024).
   void bind_bytes(std::string name, int64_t& value, std::string help);
+  /// The same, or `auto`, which stands for an empty optional.
+  void bind_auto_bytes(std::string name, std::optional<int64_t>& value, std::string help);
 
   /// Values without a flag, at the end of the command line.
   void bind_positional(std::string name, std::vector<std::string>& values, std::string help,
@@ -119,6 +121,9 @@ class OptionSet {
 
  private:
   Option& add(std::string name, std::string help, std::string type);
+  // Makes the last option, which is bound to `number`, one that may be `auto`.
+  template <typename T>
+  void allow_auto(std::optional<T>& value, const std::shared_ptr<T>& number);
   void bind_words(std::string name, std::string help, std::vector<std::string> words,
                   std::function<void(size_t)> choose, std::function<size_t()> chosen);
 
@@ -132,6 +137,11 @@ void OptionSet::bind_auto(std::string name, std::optional<T>& value, std::string
                           T high) {
   const auto number = std::make_shared<T>();
   bind(std::move(name), *number, std::move(help), low, high);
+  allow_auto(value, number);
+}
+
+template <typename T>
+void OptionSet::allow_auto(std::optional<T>& value, const std::shared_ptr<T>& number) {
   auto& option = options_.back();
   option.type = "auto|" + option.type;
   option.assign = [&value, number, assign = option.assign](const std::vector<std::string>& values) {

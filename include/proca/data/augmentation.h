@@ -17,6 +17,13 @@ enum class Crop {
                    ///< resized (torchvision's `RandomResizedCrop`)
 };
 
+/// What one example shows of its image: the box, resized if it has another size than the
+/// example, mirrored or not.
+struct View {
+  Box box;
+  Flip flip = Flip::kNone;
+};
+
 /// From a stored image to the pixels of one training example. Every random
 /// choice is made per image, from the stream it is given.
 struct Augmentation {
@@ -24,11 +31,18 @@ struct Augmentation {
   Crop crop = Crop::kCentre;
   double flip_probability = 0;
 
-  /// Writes image_size x image_size RGB pixels to `destination`. Throws
-  /// `InputError` when the image is smaller than the crop (`kRandomResized`
-  /// enlarges it instead).
+  /// Decides what to show of an image of this size. Throws `InputError` when it is
+  /// smaller than the crop (`kRandomResized` enlarges it instead).
+  View choose(int64_t width, int64_t height, RandomStream& random) const;
+
+  /// Chooses, and writes image_size x image_size RGB pixels to `destination`.
   void apply(ImageView image, RandomStream& random, std::span<uint8_t> destination) const;
 };
+
+/// What the choices about an image are drawn from; `image` is its index in the store.
+inline RandomStream augmentation_stream(uint64_t seed, int64_t epoch, int64_t image) {
+  return {seed, "augment", static_cast<uint64_t>(epoch), static_cast<uint64_t>(image)};
+}
 
 /// Bytes of one example: image_size * image_size * 3.
 inline int64_t example_bytes(const Augmentation& augmentation) {

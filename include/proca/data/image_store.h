@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,8 @@ class ImageStore {
   ImageStore(std::shared_ptr<const ImageSource> source, const StoreOptions& options);
 
   int64_t size() const { return static_cast<int64_t>(kept_.size()); }
+  /// A number that no other store of this process has, save copies of this one.
+  int64_t id() const { return id_; }
   const Sample& sample(int64_t index) const;
   const std::vector<std::string>& class_names() const { return source_->listing().class_names; }
   /// The path the user gave.
@@ -61,6 +64,9 @@ class ImageStore {
   int64_t cached_bytes() const { return cached_bytes_; }
   /// Whether every image is in memory.
   bool is_cached() const;
+  /// Width and height of every image, where they are the same; nothing where only
+  /// loading an image tells.
+  std::optional<int64_t> common_side() const;
 
   /// The image at the store's size. `scratch` holds the pixels when they are
   /// not cached; the view is valid as long as the store and `scratch` are.
@@ -73,6 +79,7 @@ class ImageStore {
 
   std::shared_ptr<const ImageSource> source_;
   StoreOptions options_;
+  int64_t id_;
   std::vector<int64_t> kept_;  // index in the source, by index in the store
   std::vector<Image> cache_;   // by index in the source; empty where not cached
   std::vector<SkippedImage> skipped_;

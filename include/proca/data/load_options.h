@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "proca/core/options.h"
@@ -13,9 +14,12 @@ namespace proca::data {
 struct LoadOptions {
   std::string root;                           ///< folder that list files are relative to
   int64_t cache_ram = default_cache_bytes();  ///< bytes of decoded images to keep
+  /// Bytes of images to keep on a GPU; empty for half of what is free there at the
+  /// start. Results do not depend on it.
+  std::optional<int64_t> cache_gpu;
   OnBadImage on_bad_image = OnBadImage::kFail;
 
-  /// Declares `--root`, `--cache-ram` and `--on-bad-image`.
+  /// Declares `--root`, `--cache-ram`, `--cache-gpu` and `--on-bad-image`.
   void bind(OptionSet& options);
 
   /// A store of `source` at the given size; says in the log what was skipped.

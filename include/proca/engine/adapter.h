@@ -15,6 +15,8 @@
 
 namespace proca::engine {
 
+class DeviceImages;
+
 /// How to adapt. Fields that are empty follow the method's recipe.
 struct AdaptOptions {
   methods::MethodOptions method;
@@ -97,7 +99,11 @@ class Adapter {
  public:
   /// Locks the state. Throws `InputError` when it is missing, damaged, in source
   /// training, in use, or has been adapted with another method.
-  Adapter(const AdaptOptions& options, std::filesystem::path state);
+  ///
+  /// `images` is where images are kept on the device: that of another Adapter with the
+  /// same options of computing, or null for one of its own.
+  Adapter(const AdaptOptions& options, std::filesystem::path state,
+          std::shared_ptr<DeviceImages> images = nullptr);
   ~Adapter();
 
   /// One time step. Throws `InputError` when there is no image, or when the source
@@ -118,6 +124,8 @@ class Adapter {
   /// The current model, on the device.
   const models::ClassifierNetwork& network() const;
   torch::Device device() const;
+  /// For passes over images of the caller's (`InferenceOptions::images`).
+  const std::shared_ptr<DeviceImages>& images() const;
   /// The decisions of the last finished step, in whatever process; null if there are none.
   const methods::StepDecisions* decisions() const;
 

@@ -11,11 +11,11 @@ namespace proca::engine {
 struct TensorBatch {
   torch::Tensor images;   ///< float [N, 3, H, W], normalised, channels-last in memory
   torch::Tensor labels;   ///< int64 [N]
-  torch::Tensor indexes;  ///< int64 [N], in the store; on the CPU
+  torch::Tensor indexes;  ///< int64 [N], in the store
 };
 
-/// Moves the bytes to `device` and normalises them there. The pixels arrive in
-/// channels-last order already, so nothing is transposed.
+/// Moves all of it to `device`, without waiting for a GPU, and normalises the pixels
+/// there. They arrive in channels-last order already, so nothing is transposed.
 TensorBatch to_tensors(data::PixelBatch batch, const data::Preprocessing& preprocessing,
                        torch::Device device);
 

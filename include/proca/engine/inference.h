@@ -21,7 +21,7 @@ struct InferenceOptions {
   torch::Device device = torch::kCPU;
   int64_t batch_size = 32;
   Precision precision = Precision::kTf32;
-  DeviceImages* images = nullptr;  ///< where images are kept on the device; may be null
+  DeviceImages* images = nullptr;  ///< where images are kept on the device; null: nowhere
   int64_t threads = 1;             ///< that prepare batches while the network computes
   std::string title = "predicting";
 };

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <torch/types.h>
+
+namespace proca::models {
+
+// Copies to a GPU that the host does not wait for. They need memory that the operating
+// system will not move ("pinned"): from any other the driver copies only while the
+// host stands by. LibTorch keeps pinned memory until the copies out of it are done, so
+// the tensors here may go out of scope at once.
+
+/// Uninitialised memory on the CPU for values on their way to `device`: pinned if that
+/// is a GPU.
+torch::Tensor staging(at::IntArrayRef sizes, torch::Dtype type, torch::Device device);
+
+/// The values on `device`; from the CPU to a GPU without waiting for what is computed
+/// there. Values that are there already are returned as they are.
+torch::Tensor copy_to(const torch::Tensor& values, torch::Device device);
+torch::Tensor copy_to(const std::vector<int64_t>& values, torch::Device device);
+
+}  // namespace proca::models

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include <c10/core/Event.h>
+#include <c10/core/Stream.h>
+#include <torch/types.h>
+
+namespace proca::engine {
+
+/// Copies to a GPU beside what it computes.
+class CopyStream {
+ public:
+  explicit CopyStream(torch::Device device);
+
+  /// Tensors on their way, and the moment when they will have arrived.
+  struct Copies {
+    std::vector<torch::Tensor> tensors;
+    c10::Event arrival;
+  };
+  /// Begins to copy tensors of pinned memory.
+  Copies copy(const std::vector<torch::Tensor>& pinned) const;
+  /// The tensors, for what is computed on the current stream from here on. The host does
+  /// not wait.
+  std::vector<torch::Tensor> use(Copies copies) const;
+
+ private:
+  torch::Device device_;
+  c10::Stream stream_;
+};
+
+}  // namespace proca::engine

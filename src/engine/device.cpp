@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <ctime>
+#include <fstream>
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/cuda.h>
 #include <torch/types.h>
 
+#include "gpu_name.h"
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/core/parallel.h"
@@ -40,6 +42,16 @@ void warn_about_slow_blas() {
         "matrix products are slow on this machine (reference BLAS?); installing "
         "libopenblas0-pthread makes them many times faster");
   }
+}
+
+std::string cpu_name() {
+  std::ifstream stream("/proc/cpuinfo");
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.starts_with("model name")) continue;
+    const auto colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
 }
 
 }  // namespace
@@ -78,6 +90,10 @@ c10::Device prepare_compute(const ComputeOptions& options) {
         fmt::format("--device: {} is not there: LibTorch sees {} CUDA devices", name, count));
   }
   return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+std::string device_name(c10::Device device) {
+  return device.is_cuda() ? gpu_name(device) : cpu_name();
 }
 
 }  // namespace proca::engine

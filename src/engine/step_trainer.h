@@ -7,6 +7,7 @@
 
 #include <torch/types.h>
 
+#include "proca/core/stopwatch.h"
 #include "proca/data/preprocessing.h"
 #include "proca/engine/event_log.h"
 #include "proca/engine/image_tensors.h"
@@ -71,7 +72,7 @@ class StepTrainer {
   void train_epoch(EventLog& events, const std::function<void()>& checkpoint);
   void train_iteration(const methods::AdaptationBatch& batch);
   TensorBatch next(data::BatchLoader* loader) const;
-  void report_epoch(EventLog& events, double images_per_s);
+  void report_epoch(EventLog& events, int64_t images, const Stopwatch& watch, double data_s);
   void update_progress();
 
   StepMaterial material_;

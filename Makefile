@@ -33,11 +33,9 @@ build: ## build the program and the library
 demo: build ## draw a small data set, train on sketches, adapt to photos step by step
 	$(program) demo --out out/demo
 
-bench: build ## measure decoding, training and prediction on this machine
-	@test -d out/bench || $(program) data make-demo --out out/bench
-	$(program) bench decode out/bench/photo --image-size 32
-	$(program) bench network --backbone resnet-small --image-size 32
-	$(program) bench network --backbone resnet50
+bench: build ## measure decoding, training, adaptation and prediction on this machine
+	$(program) bench --quiet
+	$(program) bench iteration --iterations 2 --repeats 3 --quiet
 
 test: ## build and run every test
 	@tools/dependencies.sh test

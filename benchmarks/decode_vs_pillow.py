@@ -36,7 +36,7 @@ def pillow_images_per_s(pool, paths, size):
 
 def proca_images_per_s(program, folder, size, workers):
     command = [program, "bench", "decode", folder, "--image-size", str(size), "--threads",
-               str(workers), "--json"]
+               str(workers), "--repeats", "1", "--json"]
     result = subprocess.run([str(word) for word in command], check=True, capture_output=True,
                             text=True)
     return json.loads(result.stdout)["images_per_s"]

@@ -109,11 +109,25 @@ std::vector<std::string> known_flags(const ParsedCommand& parsed) {
   return known;
 }
 
+std::string unknown_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> known;
+  for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(sub->get_name());
+  }
+  const auto nearest = nearest_word(word, known);
+  return fmt::format("unknown command \"{}\"{}", word,
+                     nearest.empty() ? "; see proca --help" : "; did you mean " + nearest + "?");
+}
+
 void refuse_leftovers(const ParsedCommand& parsed) {
   const auto rest = parsed.app->remaining();
   if (rest.empty()) return;
   const auto unknown = std::find_if(rest.begin(), rest.end(),
                                     [](const auto& word) { return word.starts_with("-"); });
+  const bool is_group = !parsed.app->get_subcommands([](CLI::App*) { return true; }).empty();
+  if (is_group && !rest.front().starts_with("-")) {
+    throw InvalidOption(unknown_command(*parsed.app, rest.front()));
+  }
   if (unknown == rest.end()) {
     throw InvalidOption(
         fmt::format("proca {}: unexpected argument \"{}\"", parsed.command->name, rest.front()));
@@ -122,6 +136,16 @@ void refuse_leftovers(const ParsedCommand& parsed) {
   const auto nearest = nearest_word(flag, known_flags(parsed));
   throw InvalidOption(fmt::format("proca {}: unknown flag {}{}", parsed.command->name, flag,
                                   nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+}
+
+// `bench --threads 1 load`: the command that runs has not seen the flag.
+void refuse_early_flags(const ParsedCommand& parsed) {
+  for (const auto& [option, parser] : parsed.parsers) {
+    if (parser->count() == 0) continue;
+    throw InvalidOption(fmt::format("--{}: must come after the whole command, proca {} {}",
+                                    option->name, parsed.command->name,
+                                    parsed.app->get_subcommands().front()->get_name()));
+  }
 }
 
 void apply_config_file(ParsedCommand& parsed) {
@@ -194,26 +218,18 @@ CLI::App* find_app(CLI::App& app, const std::string& name) {
   return nullptr;
 }
 
-// "data verify" is the command `verify` of the command group `data`.
+// "data verify" is the command `verify` of the command group `data`. A group may be a
+// command itself, declared before those in it: `bench`.
 CLI::App* add_app(CLI::App& root, const Command& command) {
   const auto space = command.name.find(' ');
   if (space == std::string::npos) return root.add_subcommand(command.name, command.summary);
   const auto group = command.name.substr(0, space);
   auto* parent = find_app(root, group);
-  if (parent == nullptr)
+  if (parent == nullptr) {
     parent = root.add_subcommand(group, group == "data" ? "data sets" : "measurements");
-  parent->require_subcommand(1);
-  return parent->add_subcommand(command.name.substr(space + 1), command.summary);
-}
-
-std::string unknown_command(const CLI::App& app, const std::string& word) {
-  std::vector<std::string> known;
-  for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    known.push_back(sub->get_name());
+    parent->require_subcommand(1);
   }
-  const auto nearest = nearest_word(word, known);
-  return fmt::format("unknown command \"{}\"{}", word,
-                     nearest.empty() ? "; see proca --help" : "; did you mean " + nearest + "?");
+  return parent->add_subcommand(command.name.substr(space + 1), command.summary);
 }
 
 int parse_and_execute(int argc, char** argv, const std::vector<Command>& commands) {
@@ -245,7 +261,13 @@ int parse_and_execute(int argc, char** argv, const std::vector<Command>& command
     throw InvalidOption(error.what());
   }
   for (auto& candidate : parsed) {
-    if (candidate->app->parsed()) execute(*candidate);
+    if (!candidate->app->parsed()) continue;
+    if (candidate->app->get_subcommands().empty()) {
+      execute(*candidate);
+    } else {
+      refuse_leftovers(*candidate);
+      refuse_early_flags(*candidate);
+    }
   }
   return 0;
 }

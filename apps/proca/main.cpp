@@ -5,11 +5,27 @@
 int main(int argc, char** argv) {
   using namespace proca::app;
   proca::catch_interrupts();
-  return run_command_line(
-      argc, argv,
-      {demo_command(), data_verify_command(), data_list_command(), data_pack_command(),
-       data_make_demo_command(), pretrain_command(), adapt_command(), run_command(),
-       reproduce_command(), evaluate_command(), predict_command(), inspect_command(),
-       export_command(), methods_command(), presets_command(), bench_decode_command(),
-       bench_network_command(), bench_step_command()});
+  return run_command_line(argc, argv,
+                          {demo_command(),
+                           data_verify_command(),
+                           data_list_command(),
+                           data_pack_command(),
+                           data_make_demo_command(),
+                           pretrain_command(),
+                           adapt_command(),
+                           run_command(),
+                           reproduce_command(),
+                           evaluate_command(),
+                           predict_command(),
+                           inspect_command(),
+                           export_command(),
+                           methods_command(),
+                           presets_command(),
+                           bench_command(),
+                           bench_decode_command(),
+                           bench_load_command(),
+                           bench_iteration_command(),
+                           bench_training_command(),
+                           bench_inference_command(),
+                           bench_step_command()});
 }

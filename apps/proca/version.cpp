@@ -9,9 +9,13 @@
 
 namespace proca::app {
 
+std::string program_version() { return PROCA_VERSION; }
+
+std::string libtorch_version() { return TORCH_VERSION; }
+
 std::string version_text() {
-  return fmt::format("proca {} (LibTorch {}, CUDA {}, ONNX export {})", PROCA_VERSION,
-                     TORCH_VERSION, torch::cuda::is_available() ? "yes" : "no",
+  return fmt::format("proca {} (LibTorch {}, CUDA {}, ONNX export {})", program_version(),
+                     libtorch_version(), torch::cuda::is_available() ? "yes" : "no",
                      models::has_onnx_export() ? "yes" : "no");
 }
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <ctime>
+#include <fstream>
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/cuda.h>
 #include <torch/types.h>
 
+#include "gpu_name.h"
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/core/parallel.h"
@@ -41,6 +43,16 @@ void warn_about_slow_blas() {
         "matrix products are slow on this machine (reference BLAS?); installing "
         "libopenblas0-pthread makes them many times faster");
   }
+}
+
+std::string cpu_name() {
+  std::ifstream stream("/proc/cpuinfo");
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.starts_with("model name")) continue;
+    const auto colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
 }
 
 c10::Device find_device(const std::string& name) {
@@ -85,6 +97,10 @@ c10::Device prepare_compute(const ComputeOptions& options) {
   if (device.is_cpu()) warn_about_slow_blas();
   leave_default_stream(device);
   return device;
+}
+
+std::string device_name(c10::Device device) {
+  return device.is_cuda() ? gpu_name(device) : cpu_name();
 }
 
 }  // namespace proca::engine

@@ -232,7 +232,12 @@ class SourceTrainer {
     Progress progress(fmt::format("epoch {}/{}", epoch + 1, recipe_.epochs), training_->size(),
                       "images");
     int64_t done = 0;
-    for (int64_t i = 0; const auto batch = feed->next(); ++i) {
+    double data_s = 0;  // How long the host waited for images.
+    for (int64_t i = 0;; ++i) {
+      const Stopwatch waiting;
+      const auto batch = feed->next();
+      if (!batch) break;
+      data_s += waiting.seconds();
       throw_if_interrupted("stopped; the same command goes on after the last finished epoch");
       iteration_->run({batch->images, batch->labels},
                       lr_scale(epoch * per_epoch + i, recipe_.epochs * per_epoch));
@@ -248,15 +253,26 @@ class SourceTrainer {
           "--out",
           epoch + 1));
     }
-    return report_epoch(epoch, loss, static_cast<double>(done) / watch.seconds(), events);
+    return report_epoch(epoch, loss, {done, watch.seconds(), data_s}, events);
   }
 
-  std::optional<double> report_epoch(int64_t epoch, double loss, double images_per_s,
+  // What an epoch cost.
+  struct EpochCost {
+    int64_t images = 0;
+    double seconds = 0;
+    double data_s = 0;
+  };
+
+  std::optional<double> report_epoch(int64_t epoch, double loss, const EpochCost& cost,
                                      EventLog& events) {
+    const double images_per_s = static_cast<double>(cost.images) / cost.seconds;
     auto line = fmt::format("epoch {}/{}: loss {:.4f}, {:.0f} images/s", epoch + 1, recipe_.epochs,
                             loss, images_per_s);
-    std::vector<EventField> fields = {
-        {"epoch", epoch + 1}, {"loss", loss}, {"images_per_s", images_per_s}};
+    std::vector<EventField> fields = {{"epoch", epoch + 1},
+                                      {"loss", loss},
+                                      {"images_per_s", images_per_s},
+                                      {"seconds", cost.seconds},
+                                      {"data_s", cost.data_s}};
     std::optional<double> accuracy;
     if (holdout_) {
       accuracy = evaluate(network_, *holdout_, manifest_.model.preprocessing,

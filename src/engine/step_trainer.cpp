@@ -236,9 +236,12 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
                                 context.num_epochs),
                     context.num_iterations, "iterations");
   int64_t images = 0;
+  double data_s = 0;  // How long the host waited for images.
   while (position_.iteration < context.num_iterations) {
+    const Stopwatch waiting;
     const auto source_batch = next(source.get()), target_batch = next(target.get()),
                extra_batch = next(extra_source.get());
+    data_s += waiting.seconds();
     for (const auto* batch : {&source_batch, &target_batch, &extra_batch}) {
       if (batch->images.defined()) images += batch->images.size(0);
     }
@@ -249,8 +252,7 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
     if (position_.iteration < context.num_iterations) checkpoint();
   }
   // Nothing to report when a stop came after the report, before the epoch's end.
-  if (!iteration_.sums().empty())
-    report_epoch(events, static_cast<double>(images) / watch.seconds());
+  if (!iteration_.sums().empty()) report_epoch(events, images, watch, data_s);
   material_.method->end_epoch(context);
   if (position_.epoch >= extra_epochs_) epoch_begin_ += stretch.count;
   position_ = {position_.epoch + 1, 0};
@@ -267,7 +269,8 @@ void StepTrainer::train_iteration(methods::AdaptationBatch batch) {
   iteration_.run(tensors_of(std::move(batch)), lr_scale(material_.recipe, context.clock));
 }
 
-void StepTrainer::report_epoch(EventLog& events, double images_per_s) {
+void StepTrainer::report_epoch(EventLog& events, int64_t images, const Stopwatch& watch,
+                               double data_s) {
   const auto& context = material_.context;
   losses_ = iteration_.take_means();
   std::vector<EventField> fields = {{"step", context.step + 1}, {"epoch", position_.epoch + 1}};
@@ -280,7 +283,11 @@ void StepTrainer::report_epoch(EventLog& events, double images_per_s) {
     }
     fields.emplace_back("loss." + name, value);
   }
+  // Only now that the losses have been read is a GPU done with the epoch.
+  const double seconds = watch.seconds(), images_per_s = static_cast<double>(images) / seconds;
   fields.emplace_back("images_per_s", images_per_s);
+  fields.emplace_back("seconds", seconds);
+  fields.emplace_back("data_s", data_s);
   log_info(fmt::format("step {}, epoch {}/{}: {}; {:.0f} images/s", context.step + 1,
                        position_.epoch + 1, context.num_epochs, list_losses(losses_),
                        images_per_s));

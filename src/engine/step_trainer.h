@@ -7,6 +7,7 @@
 
 #include <torch/types.h>
 
+#include "proca/core/stopwatch.h"
 #include "proca/data/preprocessing.h"
 #include "proca/engine/device.h"
 #include "proca/engine/event_log.h"
@@ -65,7 +66,7 @@ class StepTrainer {
   EpochStretch stretch_of(int64_t epoch) const;
   void train_epoch(EventLog& events, const std::function<void()>& checkpoint);
   void train_iteration(methods::AdaptationBatch batch);
-  void report_epoch(EventLog& events, double images_per_s);
+  void report_epoch(EventLog& events, int64_t images, const Stopwatch& watch, double data_s);
   void update_progress();
 
   StepMaterial material_;

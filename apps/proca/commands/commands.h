@@ -5,11 +5,15 @@
 namespace proca::app {
 
 // One function per command, each in the file of its name (`data ...` in data.cpp,
-// `presets` in run.cpp).
+// `presets` in run.cpp, `bench load` in bench_inference.cpp).
 Command adapt_command();
+Command bench_command();
 Command bench_decode_command();
-Command bench_network_command();
+Command bench_inference_command();
+Command bench_iteration_command();
+Command bench_load_command();
 Command bench_step_command();
+Command bench_training_command();
 Command data_list_command();
 Command data_make_demo_command();
 Command data_pack_command();

@@ -1,0 +1,122 @@
+// Bringing images to the device, and prediction with batch-norm folded into the convolutions.
+
+#include <memory>
+
+#include "bench.h"
+#include "commands.h"
+#include "proca/core/stopwatch.h"
+#include "proca/engine/inference.h"
+#include "proca/engine/model_loading.h"
+#include "proca/models/inference_network.h"
+
+namespace proca::app {
+namespace {
+
+// Made-up images in memory, as evaluation shows them.
+struct Images {
+  explicit Images(const BenchOptions& options)
+      : device(engine::prepare_compute(options.compute)),
+        store(std::make_shared<NoiseImages>(options.num_images(), options.image_size, 0, "images"),
+              {.resize = {.size = options.image_size},
+               .cache_bytes = data::default_cache_bytes(),
+               .threads = options.compute.resolved_threads()}),
+        inference{.device = device,
+                  .batch_size = options.batch_size,
+                  .precision = options.compute.precision,
+                  .threads = options.compute.resolved_threads()} {
+    preprocessing.image_size = options.image_size;
+  }
+  // Seconds to bring all of them to the device, batch by batch.
+  double pass(const methods::StepContext::Visitor& visitor) const {
+    const Stopwatch watch;
+    engine::visit_images(store, preprocessing, inference, visitor);
+    synchronize(device);
+    return watch.seconds();
+  }
+
+  torch::Device device;
+  data::ImageStore store;
+  data::Preprocessing preprocessing;
+  engine::InferenceOptions inference;
+};
+
+nlohmann::ordered_json about(const BenchOptions& options) {
+  return {{"image_size", options.image_size},
+          {"batch_size", options.batch_size},
+          {"iterations", options.iterations}};
+}
+
+}  // namespace
+
+Measurement measure_load(const BenchOptions& options) {
+  const Images images(options);
+  Measurement measurement{.bench = "load",
+                          .images = images.store.size(),
+                          .seconds = {},
+                          .data_s = {},
+                          .about = about(options)};
+  for (int64_t i = -kWarmUps; i < options.repeats; ++i) {
+    const double seconds = images.pass([](const torch::Tensor&, const torch::Tensor&) {});
+    if (i < 0) continue;
+    measurement.seconds.push_back(seconds);
+    measurement.data_s.push_back(seconds);
+  }
+  return measurement;
+}
+
+// The images are on the device before the network is asked, so that only its own time
+// counts; `evaluation_images_per_s` is the whole of it, from bytes in memory to answers.
+Measurement measure_inference(const BenchOptions& options) {
+  const Images images(options);
+  engine::ModelDescription description;
+  description.backbone = options.backbone;
+  for (int64_t i = 0; i < 10; ++i) description.class_names.push_back(std::to_string(i));
+  const auto network = engine::build_network(description, 0);
+  network->to(images.device);
+  std::vector<torch::Tensor> batches;
+  const double loading_s = images.pass(
+      [&](const torch::Tensor& batch, const torch::Tensor&) { batches.push_back(batch); });
+
+  Measurement measurement{.bench = "inference",
+                          .images = images.store.size(),
+                          .seconds = {},
+                          .data_s = {},
+                          .about = about(options)};
+  measurement.about["backbone"] = options.backbone;
+  const torch::NoGradGuard no_grad;
+  const auto predict = models::make_predictor(network);
+  for (int64_t i = -kWarmUps; i < options.repeats; ++i) {
+    const engine::AutocastScope autocast(options.compute.precision, images.device);
+    const Stopwatch watch;
+    for (const auto& batch : batches) predict(batch);
+    synchronize(images.device);
+    if (i < 0) continue;
+    measurement.seconds.push_back(watch.seconds());
+    measurement.data_s.push_back(0);
+  }
+  const Stopwatch watch;
+  engine::predict_all(network, images.store, images.preprocessing, images.inference);
+  measurement.more = {
+      {"load_s", loading_s},
+      {"evaluation_images_per_s", static_cast<double>(measurement.images) / watch.seconds()}};
+  return measurement;
+}
+
+Command bench_load_command() {
+  return {"bench load", "batches from memory to the device: images/s", [](OptionSet& set) {
+            const auto options = std::make_shared<BenchOptions>();
+            options->bind(set);
+            return [options] { print(measure_load(*options), options->compute, options->json); };
+          }};
+}
+
+Command bench_inference_command() {
+  return {"bench inference", "prediction with folded batch-norm: images/s", [](OptionSet& set) {
+            const auto options = std::make_shared<BenchOptions>();
+            options->bind(set);
+            return
+                [options] { print(measure_inference(*options), options->compute, options->json); };
+          }};
+}
+
+}  // namespace proca::app

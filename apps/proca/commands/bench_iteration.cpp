@@ -1,0 +1,57 @@
+// Adaptation iterations of ProCA: a real step on made-up images, prototypes in memory from
+// the start, timed by the training loop itself. What surrounds the loop in a step
+// (detection, pseudo-labels, centres) happens before and after the epochs that count.
+
+#include <memory>
+
+#include "bench.h"
+#include "commands.h"
+#include "proca/engine/adapter.h"
+
+namespace proca::app {
+
+Measurement measure_iteration(const BenchOptions& options) {
+  const ScratchFolder scratch;
+  // As many classes as images in a batch: their prototypes then are ten full batches.
+  const int64_t classes = options.batch_size;
+  write_state({.backbone = options.backbone,
+               .image_size = options.image_size,
+               .classes = classes,
+               .memory_classes = classes,
+               .source_images = options.num_images()},
+              scratch.path());
+  engine::AdaptOptions adapt;
+  adapt.epochs = kWarmUps + options.repeats;
+  adapt.batch_size = options.batch_size;
+  adapt.checkpoint_every = 1'000'000;
+  adapt.compute = options.compute;
+  for (const auto* passes :
+       {"pseudo-labels-every", "centres-every", "capture-first", "capture-every"}) {
+    adapt.method_defaults[passes] = {"1000000"};
+  }
+  engine::Adapter adapter(adapt, scratch.path() / "state");
+  adapter.adapt(
+      std::make_shared<NoiseImages>(options.num_images(), options.image_size, 0, "target"));
+  Measurement measurement{.bench = "iteration",
+                          .images = 3 * options.num_images(),
+                          .seconds = {},
+                          .data_s = {},
+                          .about = {{"backbone", options.backbone},
+                                    {"image_size", options.image_size},
+                                    {"batch_size", options.batch_size},
+                                    {"iterations", options.iterations}}};
+  add_epochs(measurement, scratch.path() / "state", "adapt_epoch", options.repeats);
+  return measurement;
+}
+
+Command bench_iteration_command() {
+  return {"bench iteration", "adaptation iterations of ProCA, source + target + replay: images/s",
+          [](OptionSet& set) {
+            const auto options = std::make_shared<BenchOptions>();
+            options->bind(set);
+            return
+                [options] { print(measure_iteration(*options), options->compute, options->json); };
+          }};
+}
+
+}  // namespace proca::app

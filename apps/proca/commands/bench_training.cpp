@@ -1,0 +1,49 @@
+// Source training: the real one, on made-up images.
+
+#include <memory>
+
+#include "bench.h"
+#include "commands.h"
+#include "proca/data/packed_file.h"
+#include "proca/engine/source_trainer.h"
+
+namespace proca::app {
+
+Measurement measure_training(const BenchOptions& options) {
+  constexpr int64_t kClasses = 10;
+  const ScratchFolder scratch;
+  engine::SourceTrainingOptions training;
+  training.source = (scratch.path() / "source.pack").string();
+  training.backbone = options.backbone;
+  training.image_size = options.image_size;
+  training.batch_size = options.batch_size;
+  training.epochs = kWarmUps + options.repeats;
+  training.lr = training.head_lr = 1e-3;  // Noise cannot be learnt, but the loss must not explode.
+  training.compute = options.compute;
+  const int64_t stored_size = training.resolved_resize();
+  data::write_packed_file(training.source,
+                          NoiseImages(options.num_images(), stored_size, kClasses, "source"),
+                          {.image_size = stored_size});
+  engine::train_source(training, scratch.path() / "state");
+  Measurement measurement{.bench = "training",
+                          .images = options.num_images(),
+                          .seconds = {},
+                          .data_s = {},
+                          .about = {{"backbone", options.backbone},
+                                    {"image_size", options.image_size},
+                                    {"batch_size", options.batch_size},
+                                    {"iterations", options.iterations}}};
+  add_epochs(measurement, scratch.path() / "state", "epoch", options.repeats);
+  return measurement;
+}
+
+Command bench_training_command() {
+  return {"bench training", "iterations of source training: images/s", [](OptionSet& set) {
+            const auto options = std::make_shared<BenchOptions>();
+            options->bind(set);
+            return
+                [options] { print(measure_training(*options), options->compute, options->json); };
+          }};
+}
+
+}  // namespace proca::app

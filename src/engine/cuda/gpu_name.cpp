@@ -1,0 +1,11 @@
+#include "../gpu_name.h"
+
+#include <ATen/cuda/CUDAContext.h>
+
+namespace proca::engine {
+
+std::string gpu_name(c10::Device device) {
+  return at::cuda::getDeviceProperties(device.index())->name;
+}
+
+}  // namespace proca::engine

@@ -39,7 +39,8 @@ class Adapter::Implementation {
     check_state(state);
     manifest_ = state.manifest();
     inference_ = {.device = device_,
-                  .batch_size = device_.is_cuda() ? 128 : 32,
+                  .batch_size = inference_batch_size(device_),
+                  .precision = options_.compute.precision,
                   .threads = options_.compute.resolved_threads()};
     network_ = load_model(state).network;
     network_->to(device_);

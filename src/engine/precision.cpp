@@ -34,6 +34,10 @@ AutocastScope::~AutocastScope() {
   if (!was_active_) at::autocast::clear_cache();  // Weights change with the next update.
 }
 
+c10::ScalarType inference_dtype(Precision precision, c10::Device device) {
+  return precision == Precision::kBf16 && device.is_cuda() ? at::kBFloat16 : at::kFloat;
+}
+
 void set_precision(Precision precision) {
   const bool allowed = precision != Precision::kFp32;
   at::globalContext().setAllowTF32CuDNN(allowed);

@@ -255,7 +255,10 @@ class SourceTrainer {
     std::optional<double> accuracy;
     if (holdout_) {
       accuracy = evaluate(network_, *holdout_, manifest_.model.preprocessing,
-                          {.device = device_, .threads = options_.compute.resolved_threads()})
+                          {.device = device_,
+                           .batch_size = inference_batch_size(device_),
+                           .precision = options_.compute.precision,
+                           .threads = options_.compute.resolved_threads()})
                      .accuracy();
       line += fmt::format(", held-out accuracy {:.2f} %", *accuracy * 100);
       fields.emplace_back("holdout_accuracy_percent", *accuracy * 100);

@@ -110,7 +110,8 @@ void bench_network(const NetworkOptions& options) {
     optimizer.step();
   });
   const torch::NoGradGuard no_grad;
-  const auto predict = models::make_predictor(network);
+  const auto predict =
+      models::make_predictor(network, engine::inference_dtype(options.compute.precision, device));
   const double inference = throughput(options, device, [&] { predict(images); });
   print({{"backbone", options.backbone},
          {"device", device.str()},

@@ -45,6 +45,7 @@ class Adapter::Implementation {
     network_ = load_model(state).network;
     network_->to(device_);
     views_ = std::make_unique<StepViews>(folder_, manifest_.model, network_, inference_);
+    views_->set_cache(FrozenCache(options_.frozen_cache));
     // Before the first step the network is the source model, and stays it until `adapt`:
     // a method may change it as soon as it is built.
     if (manifest_.step > 0) build_method();

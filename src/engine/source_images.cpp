@@ -68,6 +68,11 @@ const std::string& SourceImages::description() const {
   return description_;
 }
 
+uint64_t SourceImages::content_hash() const {
+  if (!content_hash_) content_hash_ = hash_pixels(store(), inference_.threads);
+  return *content_hash_;
+}
+
 torch::Tensor SourceImages::centres(const models::ClassifierNetwork& network) const {
   return feature_centres(network, store(), preprocessing_, inference_);
 }

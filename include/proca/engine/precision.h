@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
 
@@ -24,6 +26,9 @@ class AutocastScope {
  private:
   bool was_active_;
 };
+
+/// `bf16` and so on.
+std::string_view word_of(Precision precision);
 
 /// What a network's convolutions are computed in when it predicts.
 c10::ScalarType inference_dtype(Precision precision, c10::Device device);

@@ -25,8 +25,9 @@ torch::Tensor host_labels(const torch::Tensor& labels) {
 
 }  // namespace
 
-ClassCentres::ClassCentres(int64_t num_classes, int64_t feature_size)
-    : sums_(torch::zeros({num_classes, feature_size}, torch::kFloat64)),
+ClassCentres::ClassCentres(int64_t num_classes, int64_t feature_size, torch::Device device)
+    : sums_(
+          torch::zeros({num_classes, feature_size}, torch::dtype(torch::kFloat64).device(device))),
       counts_(static_cast<size_t>(num_classes), 0) {}
 
 void ClassCentres::add(const torch::Tensor& features, const torch::Tensor& labels) {
@@ -35,7 +36,15 @@ void ClassCentres::add(const torch::Tensor& features, const torch::Tensor& label
   const auto host = host_labels(labels);
   const auto counts = count_classes(host, sums_.size(0));
   for (size_t label = 0; label < counts.size(); ++label) counts_[label] += counts[label];
-  const auto rows = features.detach().to(torch::kCPU, torch::kFloat64).contiguous();
+  const auto rows = features.detach().to(sums_.device(), torch::kFloat64).contiguous();
+  if (!sums_.is_cpu()) {
+    // A product with zeros and ones: unlike adding rows at an index it always sums in one
+    // order, and nothing is read back.
+    auto members = torch::zeros({sums_.size(0), rows.size(0)}, rows.options());
+    members.scatter_(0, host.to(sums_.device()).unsqueeze(0), 1.0);
+    sums_.addmm_(members, rows);
+    return;
+  }
   const int64_t size = sums_.size(1);
   for (int64_t image = 0; image < rows.size(0); ++image) {
     const auto* row = rows.data_ptr<double>() + image * size;
@@ -48,7 +57,7 @@ torch::Tensor ClassCentres::centres() const {
   auto divisors = torch::empty({sums_.size(0), 1}, torch::kFloat64);
   std::transform(counts_.begin(), counts_.end(), divisors.data_ptr<double>(),
                  [](int64_t count) { return static_cast<double>(std::max<int64_t>(count, 1)); });
-  return sums_.div(divisors).to(torch::kFloat32);
+  return sums_.div(divisors.to(sums_.device())).to(torch::kFloat32);
 }
 
 torch::Tensor class_centres(const torch::Tensor& features, const torch::Tensor& labels,

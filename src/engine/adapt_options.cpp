@@ -44,6 +44,8 @@ void AdaptOptions::bind_training(OptionSet& options) {
       {{"auto", std::nullopt}, {"source", Start::kSourceModel}, {"weights", Start::kWeights}});
   options.bind("start-weights", start_weights,
                "weight file the first step starts from instead of the source model", "FILE");
+  options.bind("frozen-cache", frozen_cache,
+               "folder that keeps what the source model says about images, for other runs", "DIR");
   options.bind("checkpoint-every", checkpoint_every,
                "seconds between checkpoints within a step; 0 = after every iteration", 0,
                1'000'000);

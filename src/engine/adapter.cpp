@@ -46,12 +46,14 @@ class Adapter::Implementation {
                                          options.compute.resolved_threads());
     }
     inference_ = {.device = device_,
-                  .batch_size = device_.is_cuda() ? 128 : 32,
+                  .batch_size = inference_batch_size(device_),
+                  .precision = options_.compute.precision,
                   .images = images_.get(),
                   .threads = options_.compute.resolved_threads()};
     network_ = load_model(state).network;
     network_->to(device_);
     views_ = std::make_unique<StepViews>(folder_, manifest_.model, network_, inference_);
+    views_->set_cache(FrozenCache(options_.frozen_cache));
     // Before the first step the network is the source model, and stays it until `adapt`:
     // a method may change it as soon as it is built.
     if (manifest_.step > 0) build_method();

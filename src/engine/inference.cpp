@@ -6,6 +6,7 @@
 
 #include "device_images.h"
 #include "loader_feed.h"
+#include "proca/adaptation/source_centres.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/progress.h"
 #include "proca/engine/image_tensors.h"
@@ -47,19 +48,41 @@ void for_each_batch(const data::ImageStore& store, const data::Preprocessing& pr
   }
 }
 
+// What the network says about one batch after the other, on its device.
+void for_each_output(
+    const models::ClassifierNetwork& network, const data::ImageStore& store,
+    const data::Preprocessing& preprocessing, const InferenceOptions& options,
+    const std::function<void(const models::NetworkOutput&, std::vector<int64_t>)>& receive) {
+  const auto run =
+      models::make_predictor(network, inference_dtype(options.precision, options.device));
+  for_each_batch(store, preprocessing, options,
+                 [&](const TensorBatch& batch, std::vector<int64_t> indexes) {
+                   receive(run(batch.images), std::move(indexes));
+                 });
+}
+
+torch::Tensor probabilities_of(const models::NetworkOutput& output) {
+  return torch::softmax(output.logits, 1, torch::kFloat32);
+}
+
+std::vector<int64_t> labels_of(const data::ImageStore& store, const std::vector<int64_t>& indexes) {
+  std::vector<int64_t> labels;
+  for (const int64_t index : indexes) labels.push_back(store.sample(index).label);
+  return labels;
+}
+
 }  // namespace
+
+int64_t inference_batch_size(torch::Device device) { return device.is_cuda() ? 256 : 32; }
 
 void predict(const models::ClassifierNetwork& network, const data::ImageStore& store,
              const data::Preprocessing& preprocessing, const InferenceOptions& options,
              const std::function<void(const BatchPrediction&)>& receive) {
-  const auto run = models::make_predictor(network);
-  for_each_batch(store, preprocessing, options,
-                 [&](const TensorBatch& batch, std::vector<int64_t> indexes) {
-                   const auto output = run(batch.images);
-                   receive({std::move(indexes),
-                            torch::softmax(output.logits, 1).to(torch::kCPU, torch::kFloat32),
-                            output.features.to(torch::kCPU, torch::kFloat32)});
-                 });
+  for_each_output(network, store, preprocessing, options,
+                  [&](const models::NetworkOutput& output, std::vector<int64_t> indexes) {
+                    receive({std::move(indexes), probabilities_of(output).to(torch::kCPU),
+                             output.features.to(torch::kCPU, torch::kFloat32)});
+                  });
 }
 
 void visit_images(const data::ImageStore& store, const data::Preprocessing& preprocessing,
@@ -74,32 +97,52 @@ methods::Predictions predict_all(const models::ClassifierNetwork& network,
                                  const data::ImageStore& store,
                                  const data::Preprocessing& preprocessing,
                                  const InferenceOptions& options) {
-  methods::Predictions all;
-  all.probabilities = torch::empty({store.size(), network->num_classes()});
-  all.features = torch::empty({store.size(), network->feature_size()});
+  const auto on_device = torch::dtype(torch::kFloat32).device(options.device);
+  const auto probabilities = torch::empty({store.size(), network->num_classes()}, on_device);
+  const auto features = torch::empty({store.size(), network->feature_size()}, on_device);
   int64_t done = 0;
-  predict(network, store, preprocessing, options, [&](const BatchPrediction& batch) {
-    const auto count = static_cast<int64_t>(batch.indexes.size());
-    all.probabilities.narrow(0, done, count).copy_(batch.probabilities);
-    all.features.narrow(0, done, count).copy_(batch.features);
-    done += count;
-  });
-  return all;
+  for_each_output(network, store, preprocessing, options,
+                  [&](const models::NetworkOutput& output, const std::vector<int64_t>& indexes) {
+                    const auto count = static_cast<int64_t>(indexes.size());
+                    probabilities.narrow(0, done, count).copy_(probabilities_of(output));
+                    features.narrow(0, done, count).copy_(output.features);
+                    done += count;
+                  });
+  return {.probabilities = probabilities.to(torch::kCPU), .features = features.to(torch::kCPU)};
+}
+
+torch::Tensor feature_centres(const models::ClassifierNetwork& network,
+                              const data::ImageStore& store,
+                              const data::Preprocessing& preprocessing,
+                              const InferenceOptions& options) {
+  adaptation::ClassCentres centres(network->num_classes(), network->feature_size(), options.device);
+  for_each_output(network, store, preprocessing, options,
+                  [&](const models::NetworkOutput& output, const std::vector<int64_t>& indexes) {
+                    centres.add(output.features,
+                                torch::tensor(labels_of(store, indexes), torch::kInt64));
+                  });
+  return centres.centres();
 }
 
 protocol::AccuracyReport evaluate(const models::ClassifierNetwork& network,
                                   const data::ImageStore& store,
                                   const data::Preprocessing& preprocessing,
                                   InferenceOptions options) {
-  std::vector<int64_t> predictions, labels;
+  const auto best =
+      torch::empty({store.size()}, torch::dtype(torch::kInt64).device(options.device));
+  std::vector<int64_t> labels;
   options.title = "evaluating";
-  predict(network, store, preprocessing, options, [&](const BatchPrediction& batch) {
-    const auto best = batch.probabilities.argmax(1);
-    const auto* values = best.data_ptr<int64_t>();
-    predictions.insert(predictions.end(), values, values + best.numel());
-    for (const int64_t index : batch.indexes) labels.push_back(store.sample(index).label);
-  });
-  return protocol::measure_accuracy(predictions, labels, network->num_classes());
+  for_each_output(network, store, preprocessing, options,
+                  [&](const models::NetworkOutput& output, const std::vector<int64_t>& indexes) {
+                    best.narrow(0, static_cast<int64_t>(labels.size()), output.logits.size(0))
+                        .copy_(probabilities_of(output).argmax(1));
+                    const auto more = labels_of(store, indexes);
+                    labels.insert(labels.end(), more.begin(), more.end());
+                  });
+  const auto predictions = best.to(torch::kCPU);
+  const auto* values = predictions.data_ptr<int64_t>();
+  return protocol::measure_accuracy({values, values + predictions.numel()}, labels,
+                                    network->num_classes());
 }
 
 }  // namespace proca::engine

@@ -1,5 +1,7 @@
 #include "proca/engine/precision.h"
 
+#include <stdexcept>
+
 #include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <torch/version.h>
@@ -32,6 +34,22 @@ AutocastScope::AutocastScope(Precision precision, c10::Device device)
 AutocastScope::~AutocastScope() {
   set_autocast(was_active_);
   if (!was_active_) at::autocast::clear_cache();  // Weights change with the next update.
+}
+
+std::string_view word_of(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+      return "fp32";
+    case Precision::kTf32:
+      return "tf32";
+    case Precision::kBf16:
+      return "bf16";
+  }
+  throw std::logic_error("a precision without a word");
+}
+
+c10::ScalarType inference_dtype(Precision precision, c10::Device device) {
+  return precision == Precision::kBf16 && device.is_cuda() ? at::kBFloat16 : at::kFloat;
 }
 
 void set_precision(Precision precision) {

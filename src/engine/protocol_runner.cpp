@@ -223,7 +223,8 @@ class ProtocolRun {
     record.classes =
         evaluate(adapter.network(), *target_.store, adapter.manifest().model.preprocessing,
                  {.device = adapter.device(),
-                  .batch_size = adapter.device().is_cuda() ? 128 : 32,
+                  .batch_size = inference_batch_size(adapter.device()),
+                  .precision = options_.adapt.compute.precision,
                   .images = images_.get(),
                   .threads = options_.adapt.compute.resolved_threads()})
             .classes;

@@ -6,14 +6,16 @@
 
 #include <fmt/format.h>
 
+#include "proca/core/content_hash.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/parallel.h"
 
 namespace proca::engine {
 
 std::string deciding_options(const OptionSet& options) {
-  static const std::set<std::string> indifferent = {"device",    "threads",   "graph",
-                                                    "cache-ram", "cache-gpu", "checkpoint-every"};
+  static const std::set<std::string> indifferent = {
+      "device", "threads", "graph", "cache-ram", "cache-gpu", "checkpoint-every", "frozen-cache"};
   std::istringstream lines(options.to_toml());
   std::string line, text;
   while (std::getline(lines, line)) {
@@ -51,6 +53,21 @@ std::string describe_content(const data::ImageStore& store) {
     }
   }
   return fmt::format("# images: {}, content {:08x}\n", store.size(), crc);
+}
+
+uint64_t hash_pixels(const data::ImageStore& store, int64_t threads) {
+  std::vector<uint64_t> hashes(static_cast<size_t>(store.size()));
+  parallel_for(store.size(), threads, [&](int64_t i) {
+    data::Image scratch;
+    const auto view = store.load(i, scratch);
+    uint64_t hash = static_cast<uint64_t>(view.height);
+    for (int64_t y = 0; y < view.height; ++y) {
+      hash = content_hash({view.row(y), static_cast<size_t>(view.width * data::Image::kChannels)},
+                          hash);
+    }
+    hashes[static_cast<size_t>(i)] = hash;
+  });
+  return content_hash({reinterpret_cast<const uint8_t*>(hashes.data()), hashes.size() * 8});
 }
 
 void refuse_other_options(const std::string& where, const std::string& what,

@@ -22,6 +22,9 @@ std::string describe_images(const data::ImageListing& listing);
 /// The same by name and content. Of a large set only some images are looked at.
 std::string describe_content(const data::ImageStore& store);
 
+/// A hash of the pixels of all images, in order.
+uint64_t hash_pixels(const data::ImageStore& store, int64_t threads);
+
 /// Throws an `InputError` that names the first line of `file` of the state that
 /// `mine` differs in; `advice` says what to do.
 [[noreturn]] void refuse_other_options(const std::string& where, const std::string& what,

@@ -75,14 +75,13 @@ const std::string& SourceImages::description() const {
   return description_;
 }
 
+uint64_t SourceImages::content_hash() const {
+  if (!content_hash_) content_hash_ = hash_pixels(store(), inference_.threads);
+  return *content_hash_;
+}
+
 torch::Tensor SourceImages::centres(const models::ClassifierNetwork& network) const {
-  adaptation::ClassCentres centres(network->num_classes(), network->feature_size());
-  predict(network, store(), preprocessing_, inference_, [&](const BatchPrediction& batch) {
-    std::vector<int64_t> labels;
-    for (const int64_t index : batch.indexes) labels.push_back(store().sample(index).label);
-    centres.add(batch.features, torch::tensor(labels, torch::kInt64));
-  });
-  return centres.centres().to(inference_.device);
+  return feature_centres(network, store(), preprocessing_, inference_);
 }
 
 void SourceImages::visit(const methods::StepContext::Visitor& visitor) const {

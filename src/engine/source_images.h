@@ -32,6 +32,8 @@ class SourceImages {
   const torch::Tensor& prior() const { return prior_; }
   /// Tells these images from others, by name, label and content.
   const std::string& description() const;
+  /// A hash of the pixels as in evaluation.
+  uint64_t content_hash() const;
   /// Mean feature per class, float [K, D] on the device: a pass over all images.
   torch::Tensor centres(const models::ClassifierNetwork& network) const;
   /// One batch after the other, as in evaluation.
@@ -45,6 +47,7 @@ class SourceImages {
   torch::Tensor prior_;
   // Made when they are needed.
   mutable std::string description_;
+  mutable std::optional<uint64_t> content_hash_;
   mutable std::optional<data::ImageStore> store_, training_store_;
 };
 

@@ -277,6 +277,8 @@ class SourceTrainer {
     if (holdout_) {
       accuracy = evaluate(network_, *holdout_, manifest_.model.preprocessing,
                           {.device = device_,
+                           .batch_size = inference_batch_size(device_),
+                           .precision = options_.compute.precision,
                            .images = images_.get(),
                            .threads = options_.compute.resolved_threads()})
                      .accuracy();

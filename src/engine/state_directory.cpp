@@ -149,6 +149,12 @@ std::string StateDirectory::read_text(const std::string& file) const {
   return {bytes.begin(), bytes.end()};
 }
 
+std::string StateDirectory::fingerprint(const std::string& file) const {
+  content(file);  // Throws if there is none.
+  const auto& record = files_.at(file);
+  return fmt::format("{} bytes, crc32 {:08x}", record.size, record.crc);
+}
+
 StateWriter::StateWriter(fs::path folder) : folder_(std::move(folder)) {
   created_ = !is_there(folder_);
   create_writable_folder(folder_);

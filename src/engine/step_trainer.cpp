@@ -242,12 +242,9 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
     const auto source_batch = next(source.get()), target_batch = next(target.get()),
                extra_batch = next(extra_source.get());
     data_s += waiting.seconds();
-    for (const auto* batch : {&source_batch, &target_batch, &extra_batch}) {
-      if (batch->images.defined()) images += batch->images.size(0);
-    }
     update_progress();
-    train_iteration({source_batch.images, source_batch.labels, target_batch.images,
-                     target_batch.indexes, extra_batch.images, extra_batch.labels});
+    images += train_iteration({source_batch.images, source_batch.labels, target_batch.images,
+                               target_batch.indexes, extra_batch.images, extra_batch.labels});
     progress.update(++position_.iteration);
     if (position_.iteration < context.num_iterations) checkpoint();
   }
@@ -259,14 +256,21 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
   checkpoint();
 }
 
-void StepTrainer::train_iteration(methods::AdaptationBatch batch) {
+// Returns how many images it was about, replayed ones included.
+int64_t StepTrainer::train_iteration(methods::AdaptationBatch batch) {
   const auto& context = material_.context;
   // Dropout draws from LibTorch's own generators: like all else, a function of the place.
   at::manual_seed(RandomStream(context.seed, "iteration", static_cast<uint64_t>(context.step),
                                static_cast<uint64_t>(context.epoch),
                                static_cast<uint64_t>(context.iteration))());
   batch.prepared = material_.method->prepare(batch, context);
-  iteration_.run(tensors_of(std::move(batch)), lr_scale(material_.recipe, context.clock));
+  const auto tensors = tensors_of(std::move(batch));
+  iteration_.run(tensors, lr_scale(material_.recipe, context.clock));
+  int64_t images = 0;
+  for (const auto& tensor : tensors) {
+    if (tensor.defined() && tensor.dim() == 4) images += tensor.size(0);
+  }
+  return images;
 }
 
 void StepTrainer::report_epoch(EventLog& events, int64_t images, const Stopwatch& watch,

@@ -1,11 +1,15 @@
 #include "step_views.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/types.h>
+#include <torch/version.h>
 
 #include "proca/engine/image_tensors.h"
 #include "proca/engine/model_loading.h"
 #include "proca/models/device_copy.h"
 #include "proca/models/load_weights.h"
+#include "run_config.h"
 #include "state_files.h"
 
 namespace proca::engine {
@@ -40,12 +44,38 @@ models::ClassifierNetwork StepViews::source_model() const {
   return network;
 }
 
+// Everything that an answer of the source model depends on.
+std::string StepViews::question(const std::string& what, const std::string& images) const {
+  const StateDirectory state(folder_);
+  const auto& input = model_.preprocessing;
+  const auto device = inference_.device.is_cuda() ? "cuda" : "cpu";
+  return fmt::format(
+      "format 1\n{}\nmodel: {}, stride in {}, {}{}\ninput: {} pixels, mean {}, std {}\n"
+      "numbers: {} {}, LibTorch {}\nimages: {}\n",
+      what, model_.backbone, model_.stride_in == models::StrideIn::k1x1 ? "1x1" : "3x3",
+      state.fingerprint(kSourceFile),
+      state.has(kScriptFile) ? ", script of " + state.fingerprint(kScriptFile) : "",
+      input.image_size, fmt::join(input.mean, " "), fmt::join(input.std, " "), device,
+      inference_.device.is_cuda() ? word_of(inference_.precision) : "fp32", TORCH_VERSION, images);
+}
+
 methods::Predictions StepViews::predict_target(methods::ModelChoice choice) {
   if (choice == methods::ModelChoice::kCurrent) {
     return predict_all(network_, *target_, model_.preprocessing, inference_);
   }
   if (!target_view_) {
-    target_view_ = predict_all(source_model(), *target_, model_.preprocessing, inference_);
+    const auto compute = [&]() -> models::NamedTensors {
+      auto view = predict_all(source_model(), *target_, model_.preprocessing, inference_);
+      return {{"probabilities", view.probabilities}, {"features", view.features}};
+    };
+    const auto view =
+        cache_.is_on()
+            ? cache_.answer(
+                  question("probabilities and features",
+                           fmt::format("{:016x}", hash_pixels(*target_, inference_.threads))),
+                  compute)
+            : compute();
+    target_view_ = {view.at("probabilities"), view.at("features")};
   }
   return *target_view_;
 }
@@ -63,7 +93,16 @@ torch::Tensor StepViews::centres(methods::ModelChoice choice, StateWriter& write
       return source_centres_;
     }
   }
-  source_centres_ = source_->centres(source_model());
+  const auto compute = [&]() -> models::NamedTensors {
+    return {{"centres", source_->centres(source_model()).to(torch::kCPU)}};
+  };
+  const auto centres =
+      cache_.is_on() ? cache_.answer(question("centres of classes",
+                                              fmt::format("{:016x}\n{}", source_->content_hash(),
+                                                          source_->description())),
+                                     compute)
+                     : compute();
+  source_centres_ = centres.at("centres").to(inference_.device);
   writer.put_tensors(kCentresFile, {{"centres", source_centres_}},
                      {{"source", source_->description()}});
   return source_centres_;

@@ -5,6 +5,7 @@
 
 #include <torch/types.h>
 
+#include "frozen_cache.h"
 #include "pixel_normaliser.h"
 #include "proca/data/image_store.h"
 #include "proca/engine/inference.h"
@@ -16,13 +17,16 @@ namespace proca::engine {
 
 /// What the source model and the current network say about source and target
 /// images, and the images themselves: all that a method may ask the engine in a
-/// step. The frozen source model is asked once; its centres are kept in the state.
+/// step. The frozen source model is asked once; its centres are kept in the state, and
+/// all it says in a cache for other runs, if there is one.
 class StepViews {
  public:
   /// `network` is the current one, on the device.
   StepViews(std::filesystem::path folder, ModelDescription model, models::ClassifierNetwork network,
             const InferenceOptions& inference);
 
+  /// Answers of the source model are looked for and kept here.
+  void set_cache(FrozenCache cache) { cache_ = std::move(cache); }
   /// From here on these are the target images; they must stay until the next call.
   void set_target(const data::ImageStore& target);
   /// Opens the source images of the state, once.
@@ -35,6 +39,7 @@ class StepViews {
 
  private:
   models::ClassifierNetwork source_model() const;
+  std::string question(const std::string& what, const std::string& images) const;
   methods::Predictions predict_target(methods::ModelChoice choice);
   torch::Tensor centres(methods::ModelChoice choice, StateWriter& writer);
 
@@ -43,6 +48,7 @@ class StepViews {
   models::ClassifierNetwork network_;
   InferenceOptions inference_;
   PixelNormaliser normalise_;
+  FrozenCache cache_;
   const data::ImageStore* target_ = nullptr;
   std::optional<methods::Predictions> target_view_;  // the source model's
   std::optional<SourceImages> source_;

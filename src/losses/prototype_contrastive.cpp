@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "proca/core/error.h"
+#include "proca/models/device_copy.h"
 #include "unit_rows.h"
 
 namespace proca::losses {
@@ -69,7 +70,7 @@ torch::Tensor sample_negatives(const torch::Tensor& labels, int64_t num_classes,
   auto draws = torch::empty({labels.size(0), count}, torch::kInt64);
   auto* values = draws.data_ptr<int64_t>();
   for (int64_t i = 0; i < draws.numel(); ++i) values[i] = random.uniform_int(num_classes - 1);
-  draws = draws.to(labels.device());
+  draws = models::copy_to(draws, labels.device());
   // Numbers from the label on move up by one, which leaves out the label itself.
   return draws + (draws >= labels.unsqueeze(1)).to(torch::kInt64);
 }

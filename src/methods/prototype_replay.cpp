@@ -9,6 +9,9 @@
 namespace proca::methods {
 namespace {
 
+// Of prototypes that a GPU holds: those of 2,800 classes of 224 x 224 pixels.
+constexpr int64_t kMirrorBytes = int64_t{4} << 30;
+
 // float64 [n] <-> std::vector, for saving.
 torch::Tensor to_tensor(const std::vector<double>& values) {
   return torch::tensor(values, torch::kFloat64);
@@ -31,7 +34,8 @@ std::vector<int64_t> images_of_class(const torch::Tensor& labels, int64_t label)
 PrototypeReplay::PrototypeReplay(models::ClassifierNetwork network, const PrototypeOptions& options)
     : options_(options),
       network_(std::move(network)),
-      memory_(options.prototypes, options.memory_budget) {
+      memory_(options.prototypes, options.memory_budget),
+      mirror_(device(), device().is_cuda() ? kMirrorBytes : 0) {
   options_.detection.validate();
   options_.resolved_contrast().validate();
 }
@@ -87,7 +91,7 @@ void PrototypeReplay::label_images(const Predictions& predictions) {
   decisions_->pseudo_labels = adaptation::cluster_pseudo_labels(
       predictions.features, predictions.probabilities, decisions_->shared_classes.classes,
       options_.resolved_centroid_space());
-  labels_ = decisions_->pseudo_labels.labels.to(network_->head()->weight.device());
+  labels_ = decisions_->pseudo_labels.labels.to(device());
 }
 
 // The frozen source model has nothing new to say: its labels and centres stay.
@@ -162,11 +166,10 @@ PrototypeReplay::Replay PrototypeReplay::replay(const StepContext& context) {
   // One image alone may have no batch statistics; twice, the means are the same.
   if (indexes.size() == 1) indexes.push_back(indexes.front());
   if (indexes.empty()) return {};
-  const auto batch = memory_.gather(indexes);
-  const auto device = network_->head()->weight.device();
+  const auto batch = mirror_.gather(memory_, indexes);
   return {.images = context.to_input(batch.pixels),
-          .labels = batch.labels.to(device),
-          .soft_labels = batch.soft_labels.to(device),
+          .labels = batch.labels,
+          .soft_labels = batch.soft_labels,
           .centres = centres_,
           .negatives = draw_negatives(batch.labels, context)};
 }
@@ -178,8 +181,7 @@ torch::Tensor PrototypeReplay::draw_negatives(const torch::Tensor& labels,
   RandomStream random(context.seed, "negatives", static_cast<uint64_t>(context.step),
                       static_cast<uint64_t>(context.epoch),
                       static_cast<uint64_t>(context.iteration));
-  return losses::sample_negatives(labels, network_->num_classes(), count, random)
-      .to(network_->head()->weight.device());
+  return losses::sample_negatives(labels, network_->num_classes(), count, random);
 }
 
 std::vector<torch::Tensor> PrototypeReplay::Replay::tensors() const {
@@ -246,11 +248,10 @@ void PrototypeReplay::load(const std::map<std::string, torch::Tensor>& tensors) 
                                .first_labels = get("pseudo.first_labels", torch::kInt64),
                                .similarities = get("pseudo.similarities", torch::kFloat64)};
   decisions_->source_prior = get("source_prior", torch::kFloat32);
-  const auto device = network_->head()->weight.device();
-  labels_ = decisions_->pseudo_labels.labels.to(device);
+  labels_ = decisions_->pseudo_labels.labels.to(device());
   centres_.reset();
   if (options_.centres == Centres::kByModel || tensors.contains("centres")) {
-    centres_ = get("centres", torch::kFloat32).to(device);
+    centres_ = get("centres", torch::kFloat32).to(device());
   }
   captures_ = get("captures", torch::kInt64).item<int64_t>();
 }

@@ -7,6 +7,7 @@
 
 #include <torch/types.h>
 
+#include "proca/adaptation/prototype_mirror.h"
 #include "proca/methods/method.h"
 #include "prototype_options.h"
 
@@ -52,6 +53,7 @@ class PrototypeReplay {
   void load(const std::map<std::string, torch::Tensor>& tensors);
 
  private:
+  torch::Device device() const { return network_->head()->weight.device(); }
   void check_budget(const StepContext& context) const;
   void label_images(const Predictions& predictions);
   void capture(const StepContext& context);
@@ -63,6 +65,7 @@ class PrototypeReplay {
   PrototypeOptions options_;
   models::ClassifierNetwork network_;
   adaptation::PrototypeMemory memory_;
+  adaptation::PrototypeMirror mirror_;  // of the memory, on the network's device
   std::optional<StepDecisions> decisions_;
   torch::Tensor labels_;   // int64 [N] on the network's device: the pseudo-labels
   torch::Tensor centres_;  // float [K, D] there too; undefined if not needed

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
+
+#include "fused_convolution.h"
 
 namespace proca::models {
 namespace {
@@ -18,8 +21,9 @@ std::unordered_map<std::string, int64_t> count_readers(const LayerGraph& graph) 
   return readers;
 }
 
-torch::Tensor channels_last(const torch::Tensor& tensor) {
-  return tensor.dim() == 4 ? tensor.contiguous(torch::MemoryFormat::ChannelsLast) : tensor;
+torch::Tensor channels_last(const torch::Tensor& tensor, torch::ScalarType dtype) {
+  return tensor.to(tensor.options().dtype(dtype), /*non_blocking=*/false, /*copy=*/false,
+                   torch::MemoryFormat::ChannelsLast);
 }
 
 }  // namespace
@@ -69,33 +73,70 @@ BoundGraph fold_batch_norms(const LayerGraph& graph,
   return folded;
 }
 
-InferenceNetwork::InferenceNetwork(const BoundGraph& bound) {
-  auto readers = count_readers(bound.graph);
+InferenceNetwork::InferenceNetwork(const BoundGraph& bound, torch::ScalarType dtype)
+    : dtype_(dtype) {
+  const auto readers = count_readers(bound.graph);
   std::unordered_map<std::string, size_t> slots = {{LayerGraph::kInput, 0}};
-  const auto tensor = [&](const std::string& name) {
-    const auto found = bound.tensors.find(name);
-    return found == bound.tensors.end() ? torch::Tensor() : channels_last(found->second);
-  };
   for (const auto& layer : bound.graph.layers) {
     TORCH_CHECK(layer.kind != LayerKind::kBatchNorm, "batch-norm ", layer.name, " was not folded");
-    Step step{.layer = layer,
-              .inputs = {},
-              .output = slots.size(),
-              .weight = tensor(layer.name + ".weight"),
-              .bias = tensor(layer.name + ".bias"),
-              .finished_after = {}};
-    // The images belong to the caller; everything else nobody else reads may go.
-    const auto& first = layer.inputs.front();
-    step.in_place = first != LayerGraph::kInput && readers.at(first) == 1;
-    for (const auto& input : layer.inputs) step.inputs.push_back(slots.at(input));
-    for (const auto& input : layer.inputs) {
-      if (--readers.at(input) == 0) step.finished_after.push_back(slots.at(input));
-    }
-    slots[layer.name] = step.output;
-    steps_.push_back(std::move(step));
+    if (!fuse(layer, readers, slots)) append(layer, bound, slots);
   }
   features_ = slots.at(bound.graph.features);
   logits_ = slots.at(bound.graph.logits);
+  plan_memory();
+}
+
+void InferenceNetwork::append(const Layer& layer, const BoundGraph& bound,
+                              std::unordered_map<std::string, size_t>& slots) {
+  Step step{.layer = layer, .inputs = {}, .output = steps_.size() + 1};
+  for (const auto& input : layer.inputs) step.inputs.push_back(slots.at(input));
+  const auto tensor = [&](const char* part) {
+    const auto found = bound.tensors.find(layer.name + part);
+    if (found == bound.tensors.end()) return torch::Tensor();
+    if (layer.kind != LayerKind::kConvolution) return found->second;
+    return found->second.dim() == 4 ? channels_last(found->second, dtype_)
+                                    : found->second.to(dtype_);
+  };
+  step.weight = tensor(".weight");
+  step.bias = tensor(".bias");
+  slots[layer.name] = step.output;
+  steps_.push_back(std::move(step));
+}
+
+// Makes an addition or a rectifier part of the convolution it directly follows, if
+// nobody else reads that one's result. What is added must be there before the convolution.
+bool InferenceNetwork::fuse(const Layer& layer,
+                            const std::unordered_map<std::string, int64_t>& readers,
+                            std::unordered_map<std::string, size_t>& slots) {
+  if (layer.kind != LayerKind::kRelu && layer.kind != LayerKind::kAdd) return false;
+  const auto& last =
+      *std::max_element(layer.inputs.begin(), layer.inputs.end(),
+                        [&](const auto& a, const auto& b) { return slots.at(a) < slots.at(b); });
+  const size_t slot = slots.at(last);
+  if (slot == 0 || readers.at(last) != 1) return false;
+  auto& step = steps_[slot - 1];
+  if (step.layer.kind != LayerKind::kConvolution || step.relu) return false;
+  if (layer.kind == LayerKind::kRelu) {
+    step.relu = true;
+  } else {
+    if (step.inputs.size() > 1) return false;
+    const auto& other = layer.inputs[layer.inputs.front() == last ? 1 : 0];
+    step.inputs.push_back(slots.at(other));
+  }
+  slots[layer.name] = slot;
+  return true;
+}
+
+// Backwards: the first reader met is the last one to come.
+void InferenceNetwork::plan_memory() {
+  // The images belong to the caller, the results will; all else may be overwritten and freed.
+  std::unordered_set<size_t> needed = {0, features_, logits_};
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    step->in_place = !needed.contains(step->inputs.front());
+    for (const size_t slot : step->inputs) {
+      if (needed.insert(slot).second) step->finished_after.push_back(slot);
+    }
+  }
 }
 
 torch::Tensor InferenceNetwork::apply(const Step& step, std::vector<torch::Tensor>& values) {
@@ -103,7 +144,12 @@ torch::Tensor InferenceNetwork::apply(const Step& step, std::vector<torch::Tenso
   auto& input = values[step.inputs.front()];
   switch (layer.kind) {
     case LayerKind::kConvolution:
-      return torch::conv2d(input, step.weight, step.bias, layer.stride, layer.padding);
+      return run_fused({.weight = step.weight,
+                        .bias = step.bias,
+                        .stride = layer.stride,
+                        .padding = layer.padding,
+                        .relu = step.relu},
+                       input, step.inputs.size() > 1 ? values[step.inputs[1]] : torch::Tensor());
     case LayerKind::kRelu:
       return step.in_place ? input.relu_() : input.relu();
     case LayerKind::kElu:
@@ -115,7 +161,7 @@ torch::Tensor InferenceNetwork::apply(const Step& step, std::vector<torch::Tenso
       return step.in_place ? input.add_(other) : input.add(other);
     }
     case LayerKind::kGlobalAveragePool:
-      return input.mean({2, 3});
+      return input.mean({2, 3}, /*keepdim=*/false, torch::kFloat32);
     case LayerKind::kLinear:
       return torch::linear(input, step.weight, step.bias);
     case LayerKind::kBatchNorm:
@@ -127,7 +173,7 @@ torch::Tensor InferenceNetwork::apply(const Step& step, std::vector<torch::Tenso
 NetworkOutput InferenceNetwork::operator()(const torch::Tensor& images) const {
   torch::NoGradGuard no_grad;
   std::vector<torch::Tensor> values(steps_.size() + 1);
-  values[0] = channels_last(images);
+  values[0] = channels_last(images, dtype_);
   for (const auto& step : steps_) {
     values[step.output] = apply(step, values);
     for (const size_t slot : step.finished_after) values[slot].reset();
@@ -135,9 +181,9 @@ NetworkOutput InferenceNetwork::operator()(const torch::Tensor& images) const {
   return {.features = values[features_], .logits = values[logits_]};
 }
 
-Predictor make_predictor(const ClassifierNetwork& network) {
+Predictor make_predictor(const ClassifierNetwork& network, torch::ScalarType dtype) {
   if (is_describable(network)) {
-    return InferenceNetwork(fold_batch_norms(describe(network), network->state()));
+    return InferenceNetwork(fold_batch_norms(describe(network), network->state()), dtype);
   }
   return [network = ClassifierNetwork(network)](const torch::Tensor& images) mutable {
     torch::NoGradGuard no_grad;

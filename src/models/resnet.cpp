@@ -6,6 +6,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
 
+#include "max_pool.h"
 #include "proca/core/random.h"
 #include "residual_block.h"
 
@@ -52,7 +53,7 @@ void ResNet::initialise(uint64_t seed) {
 torch::Tensor ResNet::forward_groups(const torch::Tensor& images, at::IntArrayRef group_sizes) {
   auto output = bn1_->forward(conv1_->forward(images), group_sizes, {.relu = true});
   if (layout_.stem == StemKind::kLarge) {
-    output = torch::max_pool2d(output, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
+    output = halving_max_pool(output);
   }
   for (const auto& block : blocks_) output = block->forward(output, group_sizes);
   return output.mean({2, 3});

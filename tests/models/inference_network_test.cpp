@@ -68,6 +68,63 @@ TEST(InferenceNetworkTest, EqualsEvaluationModeWithANeck) {
   }
 }
 
+// bfloat16 has 8 bits, and a resnet18 rounds some twenty times in a row.
+TEST(InferenceNetworkTest, EqualsEvaluationModeInBfloat16WithinItsRounding) {
+  torch::NoGradGuard no_grad;
+  for (const char* name : {"resnet-small", "resnet18"}) {
+    SCOPED_TRACE(name);
+    auto network = test::formula_network(name, 7);
+    const auto images = test::formula_images(2, 32);
+    const auto expected = network->forward(images);
+    const auto actual = make_predictor(network, torch::kBFloat16)(images);
+    EXPECT_EQ(actual.features.scalar_type(), torch::kFloat32);
+    EXPECT_EQ(actual.logits.scalar_type(), torch::kFloat32);
+    const auto error = [](const torch::Tensor& a, const torch::Tensor& b) {
+      return ((a - b).norm() / b.norm()).item<double>();
+    };
+    EXPECT_LT(error(actual.features, expected.features), 0.03);
+    EXPECT_LT(error(actual.logits, expected.logits), 0.03);
+    EXPECT_GT(error(actual.features, expected.features), 1e-5) << "it was not in bfloat16";
+  }
+}
+
+// One pixel, hand-computed: a = -3 x, b = 2 x, and with x = 5 the graphs below come to
+// what stands beside them.
+TEST(InferenceNetworkTest, WhatFollowsAConvolutionIsDoneToItsResultAlone) {
+  using Kind = LayerKind;
+  const Layer a{.kind = Kind::kConvolution, .name = "a", .inputs = {LayerGraph::kInput}};
+  const Layer b{.kind = Kind::kConvolution, .name = "b", .inputs = {LayerGraph::kInput}};
+  const auto relu = [](const char* of) {
+    return Layer{.kind = Kind::kRelu, .name = "r", .inputs = {of}};
+  };
+  const auto add = [](std::vector<std::string> of) {
+    return Layer{.kind = Kind::kAdd, .name = "s", .inputs = std::move(of)};
+  };
+  const Layer twice{.kind = Kind::kAdd, .name = "t", .inputs = {"s", "a"}};
+  const std::tuple<const char*, std::vector<Layer>, double> cases[] = {
+      {"rectified", {a, relu("a")}, 0},
+      {"read twice: max(0, -15) - 15", {a, relu("a"), add({"r", "a"})}, -15},
+      {"added, rectified: max(0, -15 + 10)", {a, b, add({"a", "b"}), relu("s")}, 0},
+      {"rectified, added: max(0, -15) + 10", {a, relu("a"), b, add({"r", "b"})}, 10},
+      {"the later one rectified: -15 + max(0, 10)", {a, b, relu("b"), add({"a", "r"})}, -5},
+      {"the images added: -15 + 5", {a, add({"a", LayerGraph::kInput})}, -10},
+      {"sum read again: (-15 + 10) - 15", {a, b, add({"b", "a"}), twice}, -20},
+      {"a sum of itself: -15 - 15", {a, add({"a", "a"})}, -30}};
+  for (const auto& [what, layers, expected] : cases) {
+    SCOPED_TRACE(what);
+    LayerGraph graph;
+    graph.layers = layers;
+    graph.features = graph.logits = graph.append(
+        {.kind = Kind::kGlobalAveragePool, .name = "p", .inputs = {layers.back().name}});
+    const InferenceNetwork network({graph,
+                                    {{"a.weight", torch::full({1, 1, 1, 1}, -3.0)},
+                                     {"b.weight", torch::full({1, 1, 1, 1}, 2.0)}}});
+    const auto images = torch::full({1, 1, 1, 1}, 5.0);
+    EXPECT_EQ(network(images).logits.item<double>(), expected);
+    EXPECT_EQ(images.item<double>(), 5.0);
+  }
+}
+
 TEST(InferenceNetworkTest, LeavesTheImagesAndTheNetworkAlone) {
   auto network = test::formula_network("resnet-small", 7);
   network->train();

@@ -84,9 +84,9 @@ Measurement measure_inference(const BenchOptions& options) {
                           .about = about(options)};
   measurement.about["backbone"] = options.backbone;
   const torch::NoGradGuard no_grad;
-  const auto predict = models::make_predictor(network);
+  const auto predict = models::make_predictor(
+      network, engine::inference_dtype(options.compute.precision, images.device));
   for (int64_t i = -kWarmUps; i < options.repeats; ++i) {
-    const engine::AutocastScope autocast(options.compute.precision, images.device);
     const Stopwatch watch;
     for (const auto& batch : batches) predict(batch);
     synchronize(images.device);

@@ -10,7 +10,7 @@ void ModelInputOptions::bind(OptionSet& set) {
       {{"exact", data::ResizeOptions::Mode::kExact},
        {"shorter-side", data::ResizeOptions::Mode::kShorterSide}});
   set.bind("crop", crop, "pixels the network sees, cut from the centre; 0 = the model's", 0, 8192);
-  set.bind("batch-size", batch_size, "images per network call", 1, 65536);
+  set.bind("batch-size", batch_size, "images per network call; 0 = as suits the device", 0, 65536);
   load.bind(set);
   compute.bind(set);
 }
@@ -25,7 +25,10 @@ data::Preprocessing ModelInputOptions::preprocessing(const engine::LoadedModel& 
 }
 
 engine::InferenceOptions ModelInputOptions::inference(torch::Device device) const {
-  return {.device = device, .batch_size = batch_size, .threads = compute.resolved_threads()};
+  return {.device = device,
+          .batch_size = batch_size > 0 ? batch_size : engine::inference_batch_size(device),
+          .precision = compute.precision,
+          .threads = compute.resolved_threads()};
 }
 
 }  // namespace proca::app

@@ -15,7 +15,7 @@ struct ModelInputOptions {
   int64_t resize = 0;
   data::ResizeOptions::Mode resize_mode = data::ResizeOptions::Mode::kExact;
   int64_t crop = 0;
-  int64_t batch_size = 32;
+  int64_t batch_size = 0;
   data::LoadOptions load;
   engine::ComputeOptions compute;
 

@@ -202,13 +202,19 @@ void reproduce(const Options& options, const OptionSet& set) {
   const int64_t jobs = options.jobs > 0 ? options.jobs : std::max<int64_t>(1, devices);
   const int64_t threads =
       options.threads > 0 ? options.threads : std::max<int64_t>(1, available_cores() / jobs);
-  const engine::ReproductionOptions reproduction{
-      .program = fs::read_symlink("/proc/self/exe"),
-      .data_root = options.data_root,
-      .out = options.out,
-      .options = passed_on(options),
-      .source_state = options.source_state,
-      .arguments = {"--threads", std::to_string(threads)}};
+  const auto settings = passed_on(options);
+  Words arguments = {"--threads", std::to_string(threads)};
+  if (!settings.contains("frozen-cache")) {
+    // Runs on the same images ask the same source model the same.
+    arguments.insert(arguments.end(),
+                     {"--frozen-cache", (fs::absolute(options.out) / "cache").string()});
+  }
+  const engine::ReproductionOptions reproduction{.program = fs::read_symlink("/proc/self/exe"),
+                                                 .data_root = options.data_root,
+                                                 .out = options.out,
+                                                 .options = settings,
+                                                 .source_state = options.source_state,
+                                                 .arguments = arguments};
   const auto plan = engine::plan_reproduction(experiment, reproduction);
   const auto outcome = engine::perform_reproduction(
       plan, reproduction, make_slots(jobs, devices, reproduction.options));

@@ -11,14 +11,15 @@ namespace proca::adaptation {
 /// per class, however many images there are.
 class ClassCentres {
  public:
-  ClassCentres(int64_t num_classes, int64_t feature_size);
-  /// Features float [N, D], labels int64 [N], every value in [0, K).
+  /// Sums are kept on `device`, where the features should be.
+  ClassCentres(int64_t num_classes, int64_t feature_size, torch::Device device = torch::kCPU);
+  /// Features float [N, D], labels int64 [N] on the CPU, every value in [0, K).
   void add(const torch::Tensor& features, const torch::Tensor& labels);
-  /// float [K, D] on the CPU; a class without images has a zero row.
+  /// float [K, D] on the device; a class without images has a zero row.
   torch::Tensor centres() const;
 
  private:
-  torch::Tensor sums_;           // double [K, D]
+  torch::Tensor sums_;           // double [K, D], on the device
   std::vector<int64_t> counts_;  // [K]
 };
 

@@ -46,6 +46,9 @@ struct AdaptOptions {
   int64_t resolve_iterations(const methods::TrainingRecipe& recipe) const;
 
   int64_t seed = 0;
+  /// Folder in which what the source model says about images is kept for other runs;
+  /// empty for none. It decides nothing.
+  std::string frozen_cache;
   int64_t checkpoint_every = 60;  ///< seconds between checkpoints within a step
   data::LoadOptions load;
   ComputeOptions compute;

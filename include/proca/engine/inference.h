@@ -17,12 +17,16 @@ namespace proca::engine {
 
 class DeviceImages;
 
+/// How many images a network that only predicts should get at a time: enough to keep the
+/// device busy, no more than stays in the caches of a CPU.
+int64_t inference_batch_size(torch::Device device);
+
 struct InferenceOptions {
   torch::Device device = torch::kCPU;
   int64_t batch_size = 32;
-  Precision precision = Precision::kTf32;
-  DeviceImages* images = nullptr;  ///< where images are kept on the device; null: nowhere
-  int64_t threads = 1;             ///< that prepare batches while the network computes
+  Precision precision = Precision::kTf32;  ///< of the network, on a GPU
+  DeviceImages* images = nullptr;          ///< where images are kept on the device; may be null
+  int64_t threads = 1;                     ///< that prepare batches while the network computes
   std::string title = "predicting";
 };
 
@@ -45,11 +49,19 @@ void predict(const models::ClassifierNetwork& network, const data::ImageStore& s
 void visit_images(const data::ImageStore& store, const data::Preprocessing& preprocessing,
                   const InferenceOptions& options, const methods::StepContext::Visitor& visitor);
 
-/// What the network says about all images of the store, in order, in memory.
+/// What the network says about all images of the store, in order, on the CPU. Nothing is
+/// read back from a GPU before the last image.
 methods::Predictions predict_all(const models::ClassifierNetwork& network,
                                  const data::ImageStore& store,
                                  const data::Preprocessing& preprocessing,
                                  const InferenceOptions& options);
+
+/// The mean feature of each class over the labelled images of the store, float [K, D] on
+/// the options' device.
+torch::Tensor feature_centres(const models::ClassifierNetwork& network,
+                              const data::ImageStore& store,
+                              const data::Preprocessing& preprocessing,
+                              const InferenceOptions& options);
 
 /// The accuracy of the network's most probable class, over all classes, on the
 /// labelled images of the store.

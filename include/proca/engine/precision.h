@@ -1,6 +1,9 @@
 #pragma once
 
+#include <string_view>
+
 #include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
 
 namespace proca::engine {
 
@@ -8,7 +11,7 @@ namespace proca::engine {
 enum class Precision {
   kFp32,  ///< float
   kTf32,  ///< products of floats with a mantissa of 10 bits: what LibTorch does by default
-  kBf16,  ///< training in bfloat16 (8 bits), twice as fast; prediction as `kTf32`
+  kBf16,  ///< training and prediction in bfloat16 (8 bits), twice as fast
 };
 
 /// While it lives, products of the thread are done in bfloat16, if that is the precision
@@ -23,6 +26,12 @@ class AutocastScope {
  private:
   bool was_active_;
 };
+
+/// `bf16` and so on.
+std::string_view word_of(Precision precision);
+
+/// What a network's convolutions are computed in when it predicts.
+c10::ScalarType inference_dtype(Precision precision, c10::Device device);
 
 /// Sets what products of floats may do on GPUs, for the whole process.
 void set_precision(Precision precision);

@@ -1,0 +1,155 @@
+#include "frozen_cache.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <torch/types.h>
+
+#include "proca/core/file.h"
+#include "proca/engine/adapter.h"
+#include "proca/models/safetensors.h"
+#include "support/target_bars.h"
+#include "support/temporary_folder.h"
+
+namespace proca::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+models::NamedTensors numbers(double value) {
+  return {{"a", torch::full({2, 3}, value, torch::kFloat32)}, {"b", torch::zeros({4})}};
+}
+
+class FrozenCacheTest : public ::testing::Test {
+ protected:
+  // Asks a new cache on the same folder, as the next run would.
+  double ask(const std::string& question, double value) {
+    FrozenCache cache(folder_ / "cache");
+    const auto answer = cache.answer(question, [&] { return numbers(value); });
+    was_found_ = cache.num_found() == 1;
+    return answer.at("a")[1][2].item<double>();
+  }
+  fs::path file_of(const std::string& question) const {
+    return FrozenCache(folder_ / "cache").file_of(question);
+  }
+
+  test::TemporaryFolder folder_;
+  bool was_found_ = false;
+};
+
+TEST_F(FrozenCacheTest, AnswersAreKeptByQuestion) {
+  EXPECT_EQ(ask("one", 1), 1);
+  EXPECT_FALSE(was_found_);
+  EXPECT_EQ(ask("one", 2), 1);
+  EXPECT_TRUE(was_found_);
+  EXPECT_EQ(ask("another", 3), 3);
+  EXPECT_FALSE(was_found_);
+}
+
+TEST_F(FrozenCacheTest, DamageAnywhereIsFoundAndRepaired) {
+  ask("one", 1);
+  const auto path = file_of("one");
+  const auto whole = read_text_file(path);
+  for (size_t offset = 0; offset < whole.size(); offset += 3) {
+    auto damaged = whole;
+    damaged[offset] = static_cast<char>(damaged[offset] ^ 4);
+    write_file(path, damaged);
+    EXPECT_EQ(ask("one", 5), 5) << "byte " << offset;
+    EXPECT_FALSE(was_found_);
+  }
+  for (const size_t size : {size_t{0}, size_t{7}, whole.size() - 1}) {
+    write_file(path, whole.substr(0, size));
+    EXPECT_EQ(ask("one", 6), 6) << size << " bytes";
+    EXPECT_EQ(ask("one", 7), 6);
+    EXPECT_TRUE(was_found_);
+  }
+}
+
+TEST_F(FrozenCacheTest, AnAnswerToAnotherQuestionIsNotTaken) {
+  ask("one", 1);
+  fs::rename(file_of("one"), file_of("two"));
+  EXPECT_EQ(ask("two", 2), 2);
+  EXPECT_FALSE(was_found_);
+}
+
+TEST_F(FrozenCacheTest, WhatCannotBeKeptIsStillAnswered) {
+  write_file(folder_ / "cache", "a file where the folder should be");
+  EXPECT_EQ(ask("one", 1), 1);
+  EXPECT_EQ(ask("one", 2), 2);
+  FrozenCache none;
+  EXPECT_EQ(none.answer("one", [] { return numbers(3); }).at("a")[0][0].item<double>(), 3);
+}
+
+// Through the adapter: what a step decides, with and without a cache.
+class FrozenViewsTest : public ::testing::Test {
+ protected:
+  void SetUp() override { test::train_bars(folder_ / "bars", folder_ / "source"); }
+
+  fs::path fresh_state() {
+    const auto state = folder_ / ("state-" + std::to_string(states_++));
+    copy_source_state(folder_ / "source", state);
+    return state;
+  }
+  fs::path adapt(const fs::path& state, const std::string& cache) {
+    AdaptOptions options;
+    options.epochs = 1;
+    options.batch_size = 8;
+    options.method_defaults = {{"prototypes", {"3"}}, {"variant", {"paper"}}};
+    options.frozen_cache = cache.empty() ? "" : (folder_ / cache).string();
+    Adapter(options, state).adapt(test::target_bars({0, 1}, 12));
+    return state;
+  }
+  std::vector<fs::path> files(const std::string& cache) const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder_ / cache)) files.push_back(entry);
+    return files;
+  }
+  static void expect_equal(const fs::path& first, const fs::path& second) {
+    const auto a = StateDirectory(first).read_tensors("model.safetensors").tensors;
+    const auto b = StateDirectory(second).read_tensors("model.safetensors").tensors;
+    for (const auto& [name, tensor] : a) EXPECT_TRUE(torch::equal(tensor, b.at(name))) << name;
+    EXPECT_EQ(pseudo_labels(first), pseudo_labels(second));
+  }
+  static std::string pseudo_labels(const fs::path& state) {
+    return StateDirectory(state).read_text("steps/01/pseudo_labels.csv");
+  }
+
+  test::TemporaryFolder folder_;
+  int states_ = 0;
+};
+
+TEST_F(FrozenViewsTest, ARunWithTheCacheEndsBitEqualToOneWithout) {
+  const auto without = adapt(fresh_state(), "");
+  const auto first = adapt(fresh_state(), "cache");
+  EXPECT_EQ(files("cache").size(), 2);  // what it says about the target, and the centres
+  const auto second = adapt(fresh_state(), "cache");
+  EXPECT_EQ(files("cache").size(), 2);
+  expect_equal(without, first);
+  expect_equal(without, second);
+}
+
+// The answers in the cache are replaced by others: the run believes them.
+TEST_F(FrozenViewsTest, TheSourceModelIsNotAskedAgain) {
+  const auto first = adapt(fresh_state(), "cache");
+  for (const auto& path : files("cache")) {
+    const auto file = models::read_safetensors(path);
+    auto answer = file.tensors;
+    for (auto& [name, tensor] : answer) tensor = tensor.roll(1, name == "centres" ? 0 : 1);
+    fs::remove(path);
+    FrozenCache(folder_ / "cache").answer(file.metadata.at("question"), [&] { return answer; });
+  }
+  EXPECT_NE(pseudo_labels(adapt(fresh_state(), "cache")), pseudo_labels(first));
+}
+
+TEST_F(FrozenViewsTest, AnotherPreprocessingIsAnotherQuestion) {
+  adapt(fresh_state(), "cache");
+  const auto state = fresh_state();
+  auto manifest = StateDirectory(state).manifest();
+  manifest.model.preprocessing.mean[1] += 0.01;
+  StateWriter(state).commit(manifest);
+  adapt(state, "cache");
+  EXPECT_EQ(files("cache").size(), 4);
+}
+
+}  // namespace
+}  // namespace proca::engine

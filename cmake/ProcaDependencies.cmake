@@ -72,6 +72,7 @@ if(PROCA_CUDA_KERNELS AND TARGET torch_cuda)
     endif()
     set(CMAKE_CUDA_STANDARD 20)
     enable_language(CUDA)
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # as LibTorch: two of them do not know each other
     set(PROCA_WITH_CUDA_KERNELS ON)
   else()
     message(STATUS "proca: CUDA kernels are off (there is no CUDA compiler); LibTorch's own are used")

@@ -18,7 +18,9 @@ cuda::MaxPool shape_of(torch::ScalarType type, at::IntArrayRef sizes) {
       .images = static_cast<int>(sizes[0]),
       .height = static_cast<int>(sizes[2]),
       .width = static_cast<int>(sizes[3]),
-      .channels = static_cast<int>(sizes[1])};
+      .channels = static_cast<int>(sizes[1]),
+      .output_height = static_cast<int>((sizes[2] + 1) / 2),
+      .output_width = static_cast<int>((sizes[3] + 1) / 2)};
 }
 
 bool can_run(const torch::Tensor& values) {

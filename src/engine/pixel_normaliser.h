@@ -12,8 +12,8 @@ class PixelNormaliser {
  public:
   PixelNormaliser(const data::Preprocessing& preprocessing, torch::Device device);
 
-  /// uint8 or float [N, H, W, 3] on the device -> float [N, 3, H, W], normalised,
-  /// channels-last in memory. Floats are overwritten.
+  /// uint8 [N, H, W, 3] on the device -> float [N, 3, H, W], normalised, channels-last in
+  /// memory.
   torch::Tensor operator()(const torch::Tensor& pixels) const;
 
   torch::Device device() const { return mean_.device(); }

@@ -1,7 +1,5 @@
 #include "resized_views.h"
 
-#include <ATen/Context.h>
-
 namespace proca::engine {
 namespace {
 
@@ -15,12 +13,14 @@ torch::Tensor columns(const PixelBoxes& boxes, int64_t size) {
   return place + boxes.flip.unsqueeze(1) * (size - 1 - 2 * place);
 }
 
-// The weight of every source pixel in every output pixel, float [N, size, max_length]:
-// those of data/resize_filter.cpp. `places` are the output pixels, int64 [N, size] or
-// [1, size]. Beyond an axis' own length all is zero.
+// Weights are whole multiples of 2^-22, as in data/resize_filter.cpp.
+constexpr double kWeightUnits = 1 << 22;
+
+// The weight of every source pixel in every output pixel, double [N, size, max_length], in
+// units. `places` are the output pixels, int64 [N, size] or [1, size]. Beyond an axis' own
+// length all is zero.
 torch::Tensor axis_weights(const torch::Tensor& lengths, const torch::Tensor& places,
                            int64_t max_length) {
-  constexpr double kWeightUnit = 1 << 22;
   const auto length = lengths.view({-1, 1, 1});
   const auto scale = length.to(torch::kFloat64) / static_cast<double>(places.size(1));
   const auto inverse_support = scale.clamp_min(1.0).reciprocal();  // the triangle is twice as wide
@@ -29,10 +29,12 @@ torch::Tensor axis_weights(const torch::Tensor& lengths, const torch::Tensor& pl
   auto weights = (1 - ((source - centre + 0.5) * inverse_support).abs()).clamp_min(0);
   weights = weights * (source < length);
   weights = weights / weights.sum(2, /*keepdim=*/true);
-  return (weights * kWeightUnit + 0.5).floor().div(kWeightUnit).to(torch::kFloat32);
+  return weights.mul_(kWeightUnits).add_(0.5).floor_();
 }
 
-torch::Tensor to_levels(torch::Tensor sums) { return sums.add_(0.5).floor_().clamp_(0, 255); }
+torch::Tensor to_levels(torch::Tensor sums) {
+  return sums.div_(kWeightUnits).add_(0.5).floor_().clamp_(0, 255);
+}
 
 }  // namespace
 
@@ -44,8 +46,6 @@ torch::Tensor cut_boxes(const PixelBoxes& boxes, int64_t size) {
 
 torch::Tensor resize_boxes(const PixelBoxes& boxes, int64_t size, int64_t max_width,
                            int64_t max_height) {
-  // Ten bits of mantissa would be too few for the weights.
-  const at::NoTF32Guard whole_floats;
   // What lies beyond a box has no weight; it need only be a pixel that exists.
   const auto column = torch::minimum(counting(max_width, boxes), boxes.width.unsqueeze(1) - 1);
   const auto row = torch::minimum(counting(max_height, boxes), boxes.height.unsqueeze(1) - 1) *
@@ -54,7 +54,7 @@ torch::Tensor resize_boxes(const PixelBoxes& boxes, int64_t size, int64_t max_wi
   // Columns before rows, so that the first product finds its summands in one dimension.
   const auto places = column.unsqueeze(2) + row.unsqueeze(1);  // [N, max_width, max_height]
   const auto sources = boxes.pixels.index_select(0, places.flatten())
-                           .to(torch::kFloat32)
+                           .to(torch::kFloat64)
                            .view({-1, max_width, max_height * 3});
   const auto narrowed =
       to_levels(torch::bmm(axis_weights(boxes.width, columns(boxes, size), max_width), sources))
@@ -62,7 +62,7 @@ torch::Tensor resize_boxes(const PixelBoxes& boxes, int64_t size, int64_t max_wi
           .transpose(1, 2)
           .reshape({-1, max_height, size * 3});
   const auto heights = axis_weights(boxes.height, counting(size, boxes).unsqueeze(0), max_height);
-  return to_levels(torch::bmm(heights, narrowed)).view({-1, size, size, 3});
+  return to_levels(torch::bmm(heights, narrowed)).view({-1, size, size, 3}).to(torch::kUInt8);
 }
 
 }  // namespace proca::engine

@@ -17,11 +17,11 @@ struct PixelBoxes {
 /// The boxes, which are all `size` x `size`, as they are: uint8 [N, size, size, 3].
 torch::Tensor cut_boxes(const PixelBoxes& boxes, int64_t size);
 
-/// The boxes resized as `data::resize` does it, in grey levels: float [N, size, size, 3].
+/// The boxes resized as `data::resize` does it, level for level: uint8 [N, size, size, 3].
 /// No box is larger than `max_width` x `max_height`.
 ///
-/// The weights are the same multiples of 2^-22, and both passes round; sums are of floats
-/// here, so that now and then a level differs by one.
+/// Two products of matrices, columns and then rows. In doubles: 22 bits of weight and 8 of
+/// pixel are more than a float holds, and a sum that is a level and a half is not rare.
 torch::Tensor resize_boxes(const PixelBoxes& boxes, int64_t size, int64_t max_width,
                            int64_t max_height);
 

@@ -231,7 +231,7 @@ BatchNormResult forward(const BatchNormInput& input) {
     means += piece.channels;
     inv_stds += piece.channels;
   }
-  *input.num_batches_tracked.data_ptr<int64_t>() += static_cast<int64_t>(pieces.size());
+  input.num_batches_tracked.add_(static_cast<int64_t>(pieces.size()));
   return result;
 }
 

@@ -107,6 +107,84 @@ TEST(ClassifierNetworkTest, ANeckThatCannotBeReadIsRefused) {
   }
 }
 
+// Gives the groups' outputs, and leaves the gradients of a sum with fixed weights.
+std::vector<NetworkOutput> train_on_groups(ClassifierNetwork& network, bool together) {
+  const auto type = network->head()->weight.scalar_type();
+  std::vector<torch::Tensor> groups;
+  for (const int64_t size : {3, 5, 2}) {
+    groups.push_back(test::formula_images(10, 16).narrow(0, size - 2, size).to(type) * size);
+  }
+  std::vector<NetworkOutput> outputs;
+  if (together) {
+    outputs = network->forward_each(groups);
+  } else {
+    for (const auto& images : groups) outputs.push_back(network->forward(images));
+  }
+  torch::Tensor loss;
+  for (const auto& output : outputs) {
+    const auto part =
+        (output.logits * test::formula("of logits", output.logits.sizes())).sum() +
+        (output.features * test::formula("of features", output.features.sizes())).sum();
+    loss = loss.defined() ? loss + part : part;
+  }
+  loss.backward();
+  return outputs;
+}
+
+void expect_groups_in_one_call_are_like_one_call_each(const std::string& neck, bool training,
+                                                      torch::ScalarType type) {
+  SCOPED_TRACE(c10::str("neck '", neck, "', training ", training, ", ", type));
+  const auto make = [&] {
+    ClassifierNetwork network(make_backbone({.name = "resnet-small"}), 5, 0);
+    if (!neck.empty()) network->insert_neck(neck, 0);
+    test::fill_by_formula(network);
+    network->to(type);
+    network->train(training);
+    return network;
+  };
+  auto one = make(), other = make();
+  const auto actual = train_on_groups(one, /*together=*/true);
+  const auto expected = train_on_groups(other, /*together=*/false);
+  // Convolutions of more images may add up in another order.
+  const double tolerance = type == torch::kFloat32 ? 1e-5 : 1e-12;
+  ASSERT_EQ(actual.size(), 3u);
+  for (size_t i = 0; i < actual.size(); ++i) {
+    EXPECT_LT(test::largest_difference(actual[i].features, expected[i].features), tolerance);
+    EXPECT_LT(test::largest_difference(actual[i].logits, expected[i].logits), tolerance);
+  }
+  const auto state = one->state(), expected_state = other->state();
+  for (const auto& [name, tensor] : state) {
+    const auto& reference = expected_state.at(name);
+    EXPECT_LT(test::largest_difference(tensor, reference), tolerance) << name;
+    if (!tensor.requires_grad()) continue;
+    // A gradient is a sum over all pixels: its rounding is that of the largest.
+    const double largest = std::max(1.0, reference.grad().abs().max().item<double>());
+    EXPECT_LT((tensor.grad() - reference.grad()).abs().max().item<double>(),
+              10 * tolerance * largest)
+        << name;
+  }
+  EXPECT_EQ(state.at("layer3.1.bn2.num_batches_tracked").item<int64_t>(), training ? 3 : 0);
+}
+
+TEST(ClassifierNetworkTest, GroupsInOneCallAreLikeOneCallForEach) {
+  const std::string neck = "linear 20, batch-norm, relu";
+  for (const bool training : {true, false}) {
+    expect_groups_in_one_call_are_like_one_call_each("", training, torch::kFloat32);
+    expect_groups_in_one_call_are_like_one_call_each(neck, training, torch::kFloat32);
+  }
+  expect_groups_in_one_call_are_like_one_call_each(neck, /*training=*/true, torch::kFloat64);
+}
+
+TEST(ClassifierNetworkTest, ABackboneThatKnowsNoGroupsIsAskedOneByOne) {
+  ClassifierNetwork network(std::make_shared<MeanColour>(), 2, 0);
+  EXPECT_THROW(network->backbone()->forward_groups(torch::ones({3, 3, 4, 4}), {2, 1}), c10::Error);
+  const auto outputs =
+      network->forward_each({torch::ones({2, 3, 4, 4}), torch::zeros({1, 3, 4, 4})});
+  ASSERT_EQ(outputs.size(), 2u);
+  EXPECT_TRUE(outputs[0].features.equal(torch::ones({2, 3})));
+  EXPECT_TRUE(outputs[1].features.equal(torch::zeros({1, 3})));
+}
+
 TEST(ClassifierNetworkTest, ABackboneWithALayerNamedLikeTheHeadIsRefused) {
   auto backbone = std::make_shared<MeanColour>();
   backbone->register_module("fc", torch::nn::Linear(1, 1));

@@ -166,6 +166,7 @@ class ProtocolRun {
     }
     auto training = options_.pretrain;
     training.seed = seed;
+    training.checkpoint_every = options_.adapt.checkpoint_every;
     const auto folder = out_ / fmt::format("source-{}", seed);
     train_source(training, folder);
     return folder;

@@ -23,6 +23,7 @@
 #include "proca/engine/sgd.h"
 #include "proca/engine/state_directory.h"
 #include "proca/models/load_weights.h"
+#include "proca/models/named_tensors.h"
 #include "run_config.h"
 #include "state_files.h"
 #include "training_iteration.h"
@@ -85,13 +86,18 @@ class SourceTrainer {
     save_fixed_files(writer);
     EventLog events(out_ / "events.jsonl", manifest_.events_bytes);
     SourceTrainingResult result;
-    for (int64_t epoch = manifest_.epoch; epoch < recipe_.epochs; ++epoch) {
-      result.holdout_accuracy = train_epoch(epoch, events);
-      manifest_.epoch = epoch + 1;
+    while (manifest_.epoch < recipe_.epochs) {
+      try {
+        result.holdout_accuracy = train_epoch(manifest_.epoch, events);
+      } catch (const Interrupted&) {
+        if (unsaved_) save_checkpoint(writer, *unsaved_);
+        throw;
+      }
+      ++manifest_.epoch;
       manifest_.events_bytes = events.size();
-      save_checkpoint(writer);
+      end_epoch(writer);
     }
-    if (recipe_.epochs == 0) save_checkpoint(writer);  // The weights are the model.
+    if (recipe_.epochs == 0) save_checkpoint(writer, state());  // The weights are the model.
     result.epochs = manifest_.epoch;
     return result;
   }
@@ -290,14 +296,35 @@ class SourceTrainer {
     return accuracy;
   }
 
-  void save_checkpoint(StateWriter& writer) {
-    const auto state = network_->state();
-    writer.put_tensors(kModelFile, state, {});
+  // Everything that is trained: live tensors, or copies of them.
+  struct State {
+    models::NamedTensors network, optimizer;
+  };
+  State state() const { return {network_->state(), optimizer_->state()}; }
+
+  // Writing takes as long as a short epoch on a GPU. Until it is due a copy will do, which
+  // is written if the next epoch is cut off.
+  void end_epoch(StateWriter& writer) {
+    const auto every = static_cast<double>(options_.checkpoint_every);
+    if (manifest_.epoch == recipe_.epochs || since_saving_.seconds() >= every) {
+      unsaved_.reset();
+      save_checkpoint(writer, state());
+      since_saving_.restart();
+      return;
+    }
+    unsaved_ = state();
+    for (auto* part : {&unsaved_->network, &unsaved_->optimizer}) {
+      for (auto& [name, tensor] : *part) tensor = tensor.detach().clone();
+    }
+  }
+
+  void save_checkpoint(StateWriter& writer, const State& state) {
+    writer.put_tensors(kModelFile, state.network, {});
     if (manifest_.epoch < recipe_.epochs) {
-      writer.put_tensors(kOptimizerFile, optimizer_->state(), {});
+      writer.put_tensors(kOptimizerFile, state.optimizer, {});
     } else {
       manifest_.phase = Phase::kReady;
-      writer.put_tensors(kSourceFile, state, {});
+      writer.put_tensors(kSourceFile, state.network, {});
       writer.remove(kOptimizerFile);
     }
     writer.commit(manifest_);
@@ -314,7 +341,9 @@ class SourceTrainer {
   models::ClassifierNetwork network_{nullptr};
   std::optional<Sgd> optimizer_;
   std::optional<TrainingIteration> iteration_;
-  std::string note_;  // beside the progress bar: the last epoch's loss
+  Stopwatch since_saving_;
+  std::optional<State> unsaved_;  // of the last finished epoch, if no file has it
+  std::string note_;              // beside the progress bar: the last epoch's loss
   std::optional<data::ImageStore> training_, holdout_;
   std::unique_ptr<DeviceImages> images_;
 };

@@ -11,6 +11,9 @@ void SourceTrainingOptions::bind(OptionSet& options) {
   options.require();
   bind_model(options);
   bind_training(options);
+  options.bind("checkpoint-every", checkpoint_every,
+               "seconds between checkpoints, at the end of an epoch; 0 = after every epoch", 0,
+               1'000'000);
   options.bind("seed", seed, "of every random choice", 0);
   load.bind(options);
   compute.bind(options);

@@ -52,6 +52,9 @@ class CommandsTest : public ::testing::Test {
     return words;
   }
 
+  static void expect_to_end_bit_equal(const std::string& state, const std::string& signal,
+                                      const std::string& checkpoint_every);
+
   static test::TemporaryFolder* shared_;
   static ProgramResult training_;
 };
@@ -85,27 +88,38 @@ TEST_F(CommandsTest, TheSameTrainingAgainIsDoneAtOnceAndOtherOptionsAreRefused) 
       << other.err;
 }
 
-TEST_F(CommandsTest, KilledTrainingGoesOnAndEndsBitEqual) {
-  // Killed at different moments until it gets through; each time the same command goes on.
-  int64_t kills = 0;
+// Ended at different moments until it gets through; each time the same command goes on.
+void CommandsTest::expect_to_end_bit_equal(const std::string& state, const std::string& signal,
+                                           const std::string& checkpoint_every) {
+  int64_t ends = 0;
   ProgramResult result;
   for (double seconds = 1.2;; seconds += 0.6) {
-    result = run_proca(pretrain("killed", {"--holdout", "0.25"}),
-                       "timeout -s KILL " + std::to_string(seconds));
+    result =
+        run_proca(pretrain(state, {"--holdout", "0.25", "--checkpoint-every", checkpoint_every}),
+                  "timeout -s " + signal + " " + std::to_string(seconds));
     if (result.exit_code == 0) break;
-    ++kills;
-    ASSERT_LT(kills, 30) << result.err;
+    ++ends;
+    ASSERT_LT(ends, 30) << result.err;
   }
-  EXPECT_GE(kills, 1) << "the training ended before it could be killed";
+  EXPECT_GE(ends, 1) << "the training was over before it could be cut off";
   for (const auto* file : {"/model.safetensors", "/source.safetensors", "/config.toml"}) {
-    EXPECT_EQ(read_text_file(path("killed") + file), read_text_file(path("state") + file)) << file;
+    EXPECT_EQ(read_text_file(path(state) + file), read_text_file(path("state") + file)) << file;
   }
   std::set<std::string> left;
-  for (const auto& entry : fs::directory_iterator(path("killed"))) {
+  for (const auto& entry : fs::directory_iterator(path(state))) {
     left.insert(entry.path().filename().string());
   }
   EXPECT_EQ(left, (std::set<std::string>{"config.toml", "events.jsonl", "lock", "model.safetensors",
                                          "source.safetensors", "state.json"}));
+}
+
+TEST_F(CommandsTest, KilledTrainingGoesOnAndEndsBitEqual) {
+  expect_to_end_bit_equal("killed", "KILL", "0");
+}
+
+// No checkpoint is due for hours: what is saved, Ctrl-C has saved.
+TEST_F(CommandsTest, StoppedTrainingGoesOnAndEndsBitEqual) {
+  expect_to_end_bit_equal("stopped", "INT", "1000000");
 }
 
 TEST_F(CommandsTest, WithoutEpochsTheWeightsAreTheModel) {

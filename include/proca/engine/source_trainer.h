@@ -59,7 +59,8 @@ struct SourceTrainingOptions {
   double momentum = 0.9;
   double weight_decay = 5e-4;
   double label_smoothing = 0;
-  double holdout = 0;  ///< share of every class kept back to measure accuracy on
+  double holdout = 0;             ///< share of every class kept back to measure accuracy on
+  int64_t checkpoint_every = 30;  ///< seconds between checkpoints, at the end of an epoch
   int64_t seed = 0;
   data::LoadOptions load;
   ComputeOptions compute;
@@ -85,7 +86,8 @@ struct SourceTrainingResult {
 /// Trains a classifier on labelled source images and leaves it in the state
 /// directory `out`. The model is the one of the last epoch.
 ///
-/// A checkpoint is written after every epoch. When `out` holds a training that was
+/// A checkpoint is written at the end of an epoch when one is due, and when the training
+/// is stopped (Ctrl-C), of the last finished epoch. When `out` holds a training that was
 /// cut off, with the same options, it goes on from there, and on a CPU with the
 /// same number of threads it ends bit-equal to one that was never interrupted;
 /// when it holds a finished one, nothing is done. Other options than the state's

@@ -39,13 +39,12 @@ TrainingIteration::TrainingIteration(Sgd& optimizer, Losses losses, const Comput
 void TrainingIteration::run(const Tensors& inputs, double lr_scale) {
   optimizer_.set_lr_scale(lr_scale);
   auto& shape = shapes_[key_of(inputs)];
-  // The first time libraries choose their algorithms and get their memory.
-  if (recorder_ && shape.is_known && !shape.work) record(shape, inputs);
+  if (recorder_ && shape.seen >= kRecordAfter && !shape.work) record(shape, inputs);
   if (shape.work) {
     repeat(shape, inputs);
   } else {
     shape.terms = compute(inputs);
-    shape.is_known = true;
+    ++shape.seen;
   }
   for (const auto& name : shape.terms) ++sums_.at(name).count;
 }

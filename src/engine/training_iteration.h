@@ -17,11 +17,14 @@
 namespace proca::engine {
 
 /// One iteration of training: losses, gradients, update. On a GPU iterations whose tensors
-/// have the same shapes are recorded and repeated; nothing is read back before
+/// often have the same shapes are recorded and repeated; nothing is read back before
 /// `take_means`.
 class TrainingIteration {
  public:
   using Tensors = std::vector<torch::Tensor>;
+  /// How often a shape must have come before it is recorded, which takes as long as a
+  /// few iterations: that of the odd last batch of an epoch is not worth it.
+  static constexpr int64_t kRecordAfter = 6;
   /// The terms of the objective for some input tensors, of which some may be undefined.
   using Losses = std::function<std::vector<methods::LossTerm>(const Tensors& inputs)>;
 
@@ -48,8 +51,8 @@ class TrainingIteration {
  private:
   // Iterations of one shape.
   struct Shape {
-    std::vector<std::string> terms;  // known after the first one, which is not recorded
-    bool is_known = false;
+    std::vector<std::string> terms;  // of its losses
+    int64_t seen = 0;
     Tensors inputs;  // where the recorded work finds them
     std::unique_ptr<RecordedWork> work;
   };

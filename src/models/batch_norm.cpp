@@ -73,6 +73,13 @@ torch::Tensor finish(torch::Tensor normalised, const torch::Tensor& residual, bo
   return relu ? normalised.relu_() : normalised;
 }
 
+// So many images more, all zeros.
+torch::Tensor with_padding(const torch::Tensor& values, int64_t count) {
+  std::vector<int64_t> sizes = values.sizes().vec();
+  sizes.front() = count;
+  return torch::cat({values, torch::zeros(sizes, values.options())});
+}
+
 torch::Tensor batch_norm(const BatchNormInput& input, const torch::Tensor& values, bool training) {
   return torch::batch_norm(values, input.weight, input.bias, input.running_mean, input.running_var,
                            training, input.momentum, input.epsilon,
@@ -88,14 +95,18 @@ torch::Tensor group_by_group(const BatchNormInput& input) {
     first += size;
   }
   input.num_batches_tracked.add_(static_cast<int64_t>(normalised.size()));
-  return finish(normalised.size() == 1 ? normalised.front() : torch::cat(normalised),
-                input.residual, input.relu);
+  const int64_t padding = input.values.size(0) - first;
+  const auto residual =
+      input.residual.defined() && padding > 0 ? input.residual.narrow(0, 0, first) : input.residual;
+  const auto output = finish(normalised.size() == 1 ? normalised.front() : torch::cat(normalised),
+                             residual, input.relu);
+  return padding > 0 ? with_padding(output, padding) : output;
 }
 
 void check_groups(const BatchNormInput& input) {
   const auto& values = input.values;
   const auto& sizes = input.group_sizes;
-  TORCH_CHECK(std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) == values.size(0),
+  TORCH_CHECK(std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) <= values.size(0),
               "groups of ", at::IntArrayRef(sizes), " images in a batch of ", values.size(0));
   for (const int64_t size : sizes) {
     const int64_t image = values.dim() == 4 ? values.size(2) * values.size(3) : 1;

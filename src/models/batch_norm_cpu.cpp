@@ -196,6 +196,9 @@ bool can_run(const BatchNormInput& input) {
            tensor.is_contiguous(format_of(tensor));
   };
   const auto& values = input.values;
+  const int64_t used =
+      std::accumulate(input.group_sizes.begin(), input.group_sizes.end(), int64_t{0});
+  if (used != values.size(0)) return false;  // Padding is for GPUs.
   return (values.dim() == 2 || values.dim() == 4) && dense(values) && values.numel() > 0 &&
          (!input.residual.defined() ||
           (dense(input.residual) && input.residual.sizes() == values.sizes())) &&

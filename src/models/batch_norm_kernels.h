@@ -17,7 +17,7 @@ struct BatchNormInput {
   torch::Tensor weight, bias;               ///< [C]
   torch::Tensor running_mean, running_var;  ///< [C]; updated, group after group
   torch::Tensor num_batches_tracked;        ///< int64 scalar; grows by the number of groups
-  std::vector<int64_t> group_sizes;         ///< images, in order; their sum is N
+  std::vector<int64_t> group_sizes;         ///< images, in order; what is left of N is padding
   double momentum = 0.1;
   double epsilon = 1e-5;
   bool relu = false;

@@ -50,13 +50,30 @@ void ResNet::initialise(uint64_t seed) {
   }
 }
 
-torch::Tensor ResNet::forward_groups(const torch::Tensor& images, at::IntArrayRef group_sizes) {
-  auto output = bn1_->forward(conv1_->forward(images), group_sizes, {.relu = true});
+// For every number of images anew a GPU's library looks for the best way of each convolution,
+// which takes as long as several batches. A batch that is little smaller than one that was
+// seen before is therefore filled up with zeros.
+int64_t ResNet::filled_up(const torch::Tensor& images) {
+  const int64_t count = images.size(0);
+  if (!is_training() || !images.is_cuda() || count == 0) return count;
+  const auto larger = batch_sizes_.lower_bound(count);
+  if (larger != batch_sizes_.end() && 2 * *larger <= 3 * count) return *larger;
+  batch_sizes_.insert(count);
+  return count;
+}
+
+torch::Tensor ResNet::forward_groups(const torch::Tensor& images, at::IntArrayRef groups) {
+  const int64_t count = images.size(0), padding = filled_up(images) - count;
+  const auto group_sizes = groups.empty() ? std::vector<int64_t>{count} : groups.vec();
+  const auto input =
+      padding > 0 ? torch::constant_pad_nd(images, {0, 0, 0, 0, 0, 0, 0, padding}) : images;
+  auto output = bn1_->forward(conv1_->forward(input), group_sizes, {.relu = true});
   if (layout_.stem == StemKind::kLarge) {
     output = halving_max_pool(output);
   }
   for (const auto& block : blocks_) output = block->forward(output, group_sizes);
-  return output.mean({2, 3});
+  output = output.mean({2, 3});
+  return padding > 0 ? output.narrow(0, 0, count) : output;
 }
 
 std::string ResNet::describe(LayerGraph& graph) const {

@@ -306,9 +306,33 @@ TEST(BatchNormTest, OneValuePerChannelHasNoStatistics) {
   EXPECT_NO_THROW(layer->forward(torch::ones({1, 4})));
 }
 
-TEST(BatchNormTest, GroupsMustMakeUpTheBatch) {
+TEST(BatchNormTest, PaddingBehindTheGroupsComesOutAsZerosAndChangesNothing) {
+  const auto values = numbers("values", {7, 8, 3, 3}), residual = numbers("residual", {7, 8, 3, 3});
+  const auto run = [&](int64_t images) {
+    const auto layer = layer_of(8);
+    const auto input = values.narrow(0, 0, images).clone().set_requires_grad(true);
+    const auto added = residual.narrow(0, 0, images).clone().set_requires_grad(true);
+    const auto output = BatchNorm(layer)->forward(input, {3, 2}, {.relu = true, .residual = added});
+    (output * numbers("factors", {7, 8, 3, 3}).narrow(0, 0, images)).sum().backward();
+    return Outcome{.output = output.detach(),
+                   .values = input.grad(),
+                   .residual = added.grad(),
+                   .weight = layer->weight.grad(),
+                   .bias = layer->bias.grad(),
+                   .running_mean = layer->running_mean,
+                   .running_var = layer->running_var,
+                   .num_batches = layer->num_batches_tracked};
+  };
+  auto padded = run(7);
+  for (auto* tensor : {&padded.output, &padded.values, &padded.residual}) {
+    EXPECT_TRUE(torch::equal(tensor->narrow(0, 5, 2), torch::zeros({2, 8, 3, 3})));
+    *tensor = tensor->narrow(0, 0, 5);
+  }
+  expect_same(padded, run(5), kTolerance);
+}
+
+TEST(BatchNormTest, GroupsMustFitIntoTheBatch) {
   auto layer = layer_of(4);
-  EXPECT_THROW(layer->forward(torch::ones({5, 4}), {2, 2}, {}), c10::Error);
   EXPECT_THROW(layer->forward(torch::ones({5, 4}), {4, 2}, {}), c10::Error);
   EXPECT_THROW(layer->forward(torch::ones({5, 3}), {}, {}), c10::Error);
   EXPECT_THROW(layer->forward(torch::ones({5, 4, 3}), {}, {}), c10::Error);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,7 +74,7 @@ class ResNet final : public Backbone {
 
   torch::Tensor forward(const torch::Tensor& images) override { return forward_groups(images, {}); }
   bool knows_groups() const override { return true; }
-  torch::Tensor forward_groups(const torch::Tensor& images, at::IntArrayRef group_sizes) override;
+  torch::Tensor forward_groups(const torch::Tensor& images, at::IntArrayRef groups) override;
   int64_t feature_size() const override { return feature_size_; }
   const ResNetLayout& layout() const { return layout_; }
 
@@ -82,12 +83,14 @@ class ResNet final : public Backbone {
 
  private:
   void initialise(uint64_t seed);
+  int64_t filled_up(const torch::Tensor& images);
 
   ResNetLayout layout_;
   int64_t feature_size_ = 0;
   std::shared_ptr<ConvolutionImpl> conv1_;
   BatchNorm bn1_;
   std::vector<std::shared_ptr<ResidualBlockImpl>> blocks_;  // of all stages, in order
+  std::set<int64_t> batch_sizes_;  // in training on a GPU: those that others are filled up to
 };
 
 }  // namespace proca::models

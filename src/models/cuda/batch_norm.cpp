@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -43,6 +45,14 @@ bool can_run(const BatchNormInput& input) {
          input.group_sizes.size() <= static_cast<size_t>(cuda::kMaxGroups);
 }
 
+// What lies behind the last group: whatever comes of it must not be infinite, since weights'
+// gradients multiply it with zero.
+void clear_padding(const BatchNormInput& input, torch::Tensor& values) {
+  const int64_t used =
+      std::accumulate(input.group_sizes.begin(), input.group_sizes.end(), int64_t{0});
+  if (used < values.size(0)) values.narrow(0, used, values.size(0) - used).zero_();
+}
+
 BatchNormResult forward(const BatchNormInput& input) {
   const c10::cuda::CUDAGuard guard(input.values.device());
   const auto values = dense(input.values);
@@ -81,6 +91,7 @@ BatchNormResult forward(const BatchNormInput& input) {
                         .partial = partial.data_ptr<float>()},
                        at::cuda::getCurrentCUDAStream());
   C10_CUDA_KERNEL_LAUNCH_CHECK();
+  clear_padding(input, result.output);
   return result;
 }
 
@@ -121,6 +132,8 @@ BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNor
        .coefficients = coefficients.data_ptr<float>()},
       at::cuda::getCurrentCUDAStream());
   C10_CUDA_KERNEL_LAUNCH_CHECK();
+  clear_padding(input, gradients.values);
+  if (input.residual.defined()) clear_padding(input, gradients.residual);
   return gradients;
 }
 

@@ -71,7 +71,7 @@ Measurement measure_inference(const BenchOptions& options) {
   engine::ModelDescription description;
   description.backbone = options.backbone;
   for (int64_t i = 0; i < 10; ++i) description.class_names.push_back(std::to_string(i));
-  const auto network = engine::build_network(description, 0);
+  auto network = engine::build_network(description, 0);
   network->to(images.device);
   std::vector<torch::Tensor> batches;
   const double loading_s = images.pass(

@@ -268,6 +268,7 @@ def run_task(args, device):
                 **task.settings_of(preset, args.source, args.target)}
     args.epochs = args.epochs or settings.get("epochs", 10)
     args.lr = args.lr or settings.get("lr", 1e-3)
+    args.batch_size = args.batch_size or settings.get("batch-size", 32)
     if settings["detection"] not in ("scd", "label-shift", "none"):
         raise SystemExit(f"detection rule {settings['detection']} is not known here")
     model, weights = task.read_model(args.source_state)
@@ -323,6 +324,7 @@ def run_task(args, device):
 def bench_iteration(args, device):
     """Adaptation iterations of 3 x batch made-up images, as in `proca bench iteration`."""
     torch.manual_seed(0)
+    args.batch_size = args.batch_size or 32
     size, side, num_classes = args.batch_size, args.image_size, args.batch_size
     args.lr = args.lr or 1e-3
     learner = Learner(ResNet(args.backbone, num_classes), args, device, [0.5] * 3, [0.25] * 3)
@@ -360,7 +362,7 @@ def parse():
     parser.add_argument("--source-state", help="state directory of the source model")
     parser.add_argument("--epochs", type=int, default=0, help="per step; 0: the preset's")
     parser.add_argument("--lr", type=float, default=0, help="0: the preset's")
-    parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--batch-size", type=int, default=0, help="0: the preset's, else 32")
     parser.add_argument("--eval-batch-size", type=int, default=0, help="0: 256, on a CPU 32")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")

@@ -34,10 +34,11 @@ class-order = ["c", "a", "b", "d"]
 [pretrain]
 backbone = "resnet-small"
 image-size = 16
-epochs = 4
+epochs = 8
+batch-size = 8
 [adapt]
 epochs = 5
-lr = 0.01
+batch-size = 8
 """
 
 
@@ -61,7 +62,7 @@ class WholeRunTest(unittest.TestCase):
         write_images(cls.folder / "night", 10)
         (cls.folder / "preset.toml").write_text(PRESET)
         cls.task = ["--preset", cls.folder / "preset.toml", "--data-root", cls.folder, "--source",
-                    "day", "--target", "night", "--threads", "2"]
+                    "day", "--target", "night", "--threads", "1"]
         cls.proca("run", *cls.task, "--method", "source-only", "--out", cls.folder / "source")
         cls.state = cls.folder / "source" / "source-0"
 
@@ -120,7 +121,7 @@ class WholeRunTest(unittest.TestCase):
     def test_the_comparison_of_iterations_writes_table_and_json(self):
         self.compare("iteration", "--backbone", "resnet-small", "--image-size", "16",
                      "--batch-size", "4", "--iterations", "2", "--inner-repeats", "2",
-                     "--threads", "2")
+                     "--threads", "1")
         result = json.loads((self.folder / "iteration" / "comparison.json").read_text())
         for turn in result["rounds"]:
             self.assertEqual(turn["ours"]["batch_size"], turn["theirs"]["batch_size"])

@@ -1,8 +1,10 @@
 #include "proca/core/file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include <zlib.h>
 
 #include "proca/core/error.h"
+#include "proca/core/parallel.h"
 
 namespace proca {
 namespace {
@@ -28,6 +31,24 @@ int open_for_reading(const fs::path& path) {
   return descriptor;
 }
 
+void sync_descriptor(int descriptor, const fs::path& path) {
+  if (::fsync(descriptor) == 0) return;
+  throw Error(fmt::format("{}: writing failed: {}", path.string(), reason()));
+}
+
+}  // namespace
+
+void sync_file(const fs::path& path) {
+  const int descriptor = open_for_reading(path);
+  try {
+    sync_descriptor(descriptor, path);
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  ::close(descriptor);
+}
+
 // A rename is on disk only once the folder that holds the name is.
 void sync_folder(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -35,8 +56,6 @@ void sync_folder(const fs::path& folder) {
   ::fsync(descriptor);
   ::close(descriptor);
 }
-
-}  // namespace
 
 MappedFile::MappedFile(const fs::path& path) : path_(path) {
   const int descriptor = open_for_reading(path);
@@ -119,21 +138,21 @@ void AtomicFile::write_at(int64_t offset, std::span<const uint8_t> bytes) {
   }
 }
 
-void AtomicFile::commit() {
-  if (::fsync(descriptor_) != 0) {
-    throw Error(fmt::format("{}: writing failed: {}", path_.string(), reason()));
-  }
+void AtomicFile::commit(Sync sync) {
+  if (sync == Sync::kNow) sync_descriptor(descriptor_, path_);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     throw Error(fmt::format("{}: cannot be replaced: {}", path_.string(), reason()));
   }
   ::close(std::exchange(descriptor_, -1));
-  sync_folder(path_.has_parent_path() ? path_.parent_path() : fs::path("."));
+  if (sync == Sync::kNow) {
+    sync_folder(path_.has_parent_path() ? path_.parent_path() : fs::path("."));
+  }
 }
 
-void write_file(const fs::path& path, std::string_view text) {
+void write_file(const fs::path& path, std::string_view text, Sync sync) {
   AtomicFile file(path);
   file.write(text);
-  file.commit();
+  file.commit(sync);
 }
 
 void create_writable_folder(const fs::path& path) {
@@ -154,7 +173,30 @@ void create_writable_folder(const fs::path& path) {
 uint32_t crc32(std::span<const uint8_t> bytes, uint32_t previous) {
   // zlib takes a null pointer, which an empty span may have, for "start anew".
   if (bytes.empty()) return previous;
-  return static_cast<uint32_t>(::crc32_z(previous, bytes.data(), bytes.size()));
+  constexpr size_t kPart = size_t{4} << 20;  // a few milliseconds' work
+  constexpr int64_t kThreads = 8;            // enough for the speed of memory
+  if (bytes.size() < 2 * kPart) {
+    return static_cast<uint32_t>(::crc32_z(previous, bytes.data(), bytes.size()));
+  }
+  std::vector<std::span<const uint8_t>> parts;
+  for (size_t begin = 0; begin < bytes.size(); begin += kPart) {
+    parts.push_back(bytes.subspan(begin, std::min(kPart, bytes.size() - begin)));
+  }
+  std::vector<uint32_t> results(parts.size());
+  parallel_for(static_cast<int64_t>(parts.size()), std::min(kThreads, available_cores()),
+               [&](int64_t i) {
+                 const auto& part = parts[static_cast<size_t>(i)];
+                 results[static_cast<size_t>(i)] =
+                     static_cast<uint32_t>(::crc32_z(0, part.data(), part.size()));
+               });
+  for (size_t i = 0; i < parts.size(); ++i) {
+    previous = crc32_joined(previous, results[i], static_cast<int64_t>(parts[i].size()));
+  }
+  return previous;
+}
+
+uint32_t crc32_joined(uint32_t first, uint32_t second, int64_t second_size) {
+  return static_cast<uint32_t>(::crc32_combine(first, second, static_cast<z_off_t>(second_size)));
 }
 
 std::span<const uint8_t> bytes_of(std::string_view text) {

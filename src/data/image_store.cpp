@@ -12,6 +12,7 @@
 #include "proca/core/interrupt.h"
 #include "proca/core/parallel.h"
 #include "proca/core/progress.h"
+#include "proca/core/scope_timer.h"
 #include "proca/data/resize.h"
 
 namespace proca::data {
@@ -40,6 +41,7 @@ ImageStore::ImageStore(std::shared_ptr<const ImageSource> source, const StoreOpt
 }
 
 void ImageStore::fill() {
+  const ScopeTimer timer(options_.title);
   const int64_t total = source_->listing().size();
   std::vector<std::optional<std::string>> problems(static_cast<size_t>(total));
   std::atomic<int64_t> done{0};

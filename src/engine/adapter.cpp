@@ -10,6 +10,7 @@
 #include "proca/core/error.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
+#include "proca/core/scope_timer.h"
 #include "proca/core/stopwatch.h"
 #include "proca/engine/event_log.h"
 #include "proca/engine/model_loading.h"
@@ -35,10 +36,11 @@ class Adapter::Implementation {
         recipe_(options.resolve(method_choice_.spec->recipe)),
         device_(prepare_compute(options.compute)),
         images_(std::move(images)) {
-    check_state(open_ready(folder_));  // Before anything is locked or made.
+    check_state(StateDirectory::read_manifest(folder_));  // Before anything is locked or made.
+    const ScopeTimer timer("loading the state");
     writer_ = std::make_unique<StateWriter>(folder_);
-    const auto state = open_ready(folder_);
-    check_state(state);
+    const auto& state = writer_->state();
+    check_state(state.manifest());
     manifest_ = state.manifest();
     if (!images_) {
       images_ =
@@ -52,7 +54,7 @@ class Adapter::Implementation {
                   .threads = options_.compute.resolved_threads()};
     network_ = load_model(state).network;
     network_->to(device_);
-    views_ = std::make_unique<StepViews>(folder_, manifest_.model, network_, inference_);
+    views_ = std::make_unique<StepViews>(*writer_, manifest_.model, network_, inference_);
     views_->set_cache(FrozenCache(options_.frozen_cache));
     // Before the first step the network is the source model, and stays it until `adapt`:
     // a method may change it as soon as it is built.
@@ -78,7 +80,10 @@ class Adapter::Implementation {
     views_->set_target(*target_);
     target_source_ = training_images_ ? std::move(training_images_) : target;
     training_images_.reset();
-    step_options_ = describe_step();
+    {
+      const ScopeTimer timer("describing the images");
+      step_options_ = describe_step();
+    }
     const auto step_digest = digest(step_options_);
     StepOutcome outcome{.step = manifest_.step + 1, .num_images = target_->size()};
     if (same_images == SameImages::kSkip && !manifest_.adapting &&
@@ -122,15 +127,16 @@ class Adapter::Implementation {
   }
 
   std::optional<std::string> step_file(int64_t step, const std::string& name) const {
-    const StateDirectory state(folder_);
+    const auto& state = writer_->state();
     const auto file = step_file_name(step, name);
     if (!state.has(file)) return std::nullopt;
     return state.read_text(file);
   }
 
  private:
-  void check_state(const StateDirectory& state) const {
-    const auto& used = state.manifest().method;
+  void check_state(const Manifest& manifest) const {
+    check_ready(manifest, folder_);
+    const auto& used = manifest.method;
     if (used.empty() || used == method_choice_.spec->name) return;
     throw InputError(fmt::format("{}: has been adapted with {}, not {}; use --method {}",
                                  folder_.string(), used, method_choice_.spec->name, used));
@@ -140,7 +146,7 @@ class Adapter::Implementation {
     if (manifest_.step == 0)
       start_network(network_, options_, *method_choice_.spec, manifest_.model, folder_);
     method_ = method_choice_.build(network_, static_cast<uint64_t>(options_.seed));
-    load_method(StateDirectory(folder_));
+    load_method(writer_->state());
   }
 
   void load_method(const StateDirectory& state) {
@@ -168,7 +174,7 @@ class Adapter::Implementation {
     if (unfinished == Unfinished::kRefuse) {
       refuse_other_options(folder_.string(),
                            fmt::format("step {} is under way", manifest_.step + 1),
-                           StateDirectory(folder_).read_text(kTrainingAdaptFile), step_options_,
+                           writer_->state().read_text(kTrainingAdaptFile), step_options_,
                            "give the same command to go on, or --discard-unfinished to forget it");
     }
     log_warning(fmt::format("{}: the unfinished step {} is forgotten", folder_.string(),
@@ -221,7 +227,7 @@ class Adapter::Implementation {
     load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_->cached_bytes());
     const auto target = target_images(load);
     const auto source = source_images(load);
-    auto context = views_->context(*writer_);
+    auto context = views_->context();
     context.step = manifest_.step;
     context.seed = static_cast<uint64_t>(options_.seed);
     StepTrainer trainer({.network = network_,
@@ -263,7 +269,7 @@ class Adapter::Implementation {
   }
 
   void resume(StepTrainer& trainer) {
-    const StateDirectory state(folder_);
+    const auto& state = writer_->state();
     const StepPosition position{manifest_.adapting->epoch, manifest_.adapting->iteration};
     if (auto* memory = method_->memory(); memory != nullptr && state.has(kTrainingMemoryFile)) {
       memory->load(state.read_tensors(kTrainingMemoryFile).tensors);
@@ -293,6 +299,7 @@ class Adapter::Implementation {
   }
 
   void finish_step(const std::string& step_digest) {
+    const ScopeTimer timer("saving the step");
     const auto& names = manifest_.model.class_names;
     const int64_t number = manifest_.step + 1;
     if (const auto* decisions = method_->decisions()) {

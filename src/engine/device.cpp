@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <exception>
 #include <fstream>
+#include <thread>
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
@@ -55,22 +57,20 @@ std::string cpu_name() {
   return "unknown";
 }
 
-c10::Device find_device(const std::string& name) {
-  if (name == "cpu" || (name == "auto" && !torch::cuda::is_available())) return torch::kCPU;
-  if (name == "auto") return {torch::kCUDA, 0};
-  const bool numbered = name.starts_with("cuda:") && name.size() > 5 && name.size() < 9 &&
-                        name.find_first_not_of("0123456789", 5) == std::string::npos;
-  if (name != "cuda" && !numbered) {
-    throw InvalidOption(
-        fmt::format("--device: \"{}\" is not one of auto, cpu, cuda, cuda:N", name));
+// Makes the device's context and loads what nearly everything needs: memory, copies,
+// matrix products and convolutions, in the types and the layout that are used.
+void warm_up(c10::Device device) {
+  const torch::NoGradGuard no_grad;
+  for (const auto dtype : {torch::kFloat32, torch::kBFloat16}) {
+    const auto options = torch::dtype(dtype).device(device);
+    const auto matrix = torch::ones({64, 64}, options);
+    const auto images =
+        torch::ones({2, 64, 8, 8}, options).contiguous(torch::MemoryFormat::ChannelsLast);
+    const auto weight =
+        torch::ones({64, 64, 3, 3}, options).contiguous(torch::MemoryFormat::ChannelsLast);
+    const auto result = torch::conv2d(images, weight, {}, /*stride=*/1, /*padding=*/1);
+    (result.sum() + torch::mm(matrix, matrix).sum()).to(torch::kCPU);
   }
-  const int64_t index = numbered ? std::stoll(name.substr(5)) : 0;
-  const auto count = static_cast<int64_t>(torch::cuda::device_count());
-  if (index >= count) {
-    throw InvalidOption(
-        fmt::format("--device: {} is not there: LibTorch sees {} CUDA devices", name, count));
-  }
-  return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
 }
 
 }  // namespace
@@ -90,11 +90,44 @@ int64_t ComputeOptions::resolved_threads() const {
   return threads > 0 ? threads : available_cores();
 }
 
+c10::Device choose_device(const ComputeOptions& options) {
+  const auto& name = options.device;
+  if (name == "cpu" || (name == "auto" && !torch::cuda::is_available())) return torch::kCPU;
+  if (name == "auto") return {torch::kCUDA, 0};
+  const bool numbered = name.starts_with("cuda:") && name.size() > 5 && name.size() < 9 &&
+                        name.find_first_not_of("0123456789", 5) == std::string::npos;
+  if (name != "cuda" && !numbered) {
+    throw InvalidOption(
+        fmt::format("--device: \"{}\" is not one of auto, cpu, cuda, cuda:N", name));
+  }
+  const int64_t index = numbered ? std::stoll(name.substr(5)) : 0;
+  const auto count = static_cast<int64_t>(torch::cuda::device_count());
+  if (index >= count) {
+    throw InvalidOption(
+        fmt::format("--device: {} is not there: LibTorch sees {} CUDA devices", name, count));
+  }
+  return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+void begin_warm_up(c10::Device device) {
+  if (!device.is_cuda()) return;
+  // Joined when the program ends, long after it is done.
+  static std::jthread thread([device] {
+    try {
+      warm_up(device);
+    } catch (const std::exception& error) {
+      // Whoever uses the device next meets the same, and can tell the user.
+      log_debug(fmt::format("{} could not be warmed up: {}", device.str(), error.what()));
+    }
+  });
+}
+
 c10::Device prepare_compute(const ComputeOptions& options) {
   at::set_num_threads(static_cast<int>(options.resolved_threads()));
   set_precision(options.precision);
-  const auto device = find_device(options.device);
+  const auto device = choose_device(options);
   if (device.is_cpu()) warn_about_slow_blas();
+  begin_warm_up(device);
   leave_default_stream(device);
   return device;
 }

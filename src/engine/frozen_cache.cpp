@@ -24,9 +24,10 @@ constexpr const char* kChecksum = "checksum";
 std::string checksum(const models::NamedTensors& tensors) {
   uint64_t hash = 0;
   for (const auto& [name, tensor] : tensors) {
-    hash = content_hash(bytes_of(fmt::format("{} {} [{}]", name, tensor.dtype().name(),
-                                             fmt::join(tensor.sizes(), ", "))),
-                        hash);
+    hash =
+        content_hash(bytes_of(fmt::format("{} {} [{}]", name, torch::toString(tensor.scalar_type()),
+                                          fmt::join(tensor.sizes(), ", "))),
+                     hash);
     const auto values = tensor.contiguous();
     hash = content_hash({static_cast<const uint8_t*>(values.data_ptr()), values.nbytes()}, hash);
   }

@@ -9,6 +9,7 @@
 #include "proca/adaptation/source_centres.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/progress.h"
+#include "proca/core/scope_timer.h"
 #include "proca/engine/image_tensors.h"
 #include "proca/engine/precision.h"
 #include "proca/models/inference_network.h"
@@ -53,6 +54,7 @@ void for_each_output(
     const models::ClassifierNetwork& network, const data::ImageStore& store,
     const data::Preprocessing& preprocessing, const InferenceOptions& options,
     const std::function<void(const models::NetworkOutput&, std::vector<int64_t>)>& receive) {
+  const ScopeTimer timer(options.title);
   const auto run =
       models::make_predictor(network, inference_dtype(options.precision, options.device));
   for_each_batch(store, preprocessing, options,

@@ -15,7 +15,8 @@ constexpr std::string_view kScriptPrefix = "script:";
 
 }  // namespace
 
-models::ClassifierNetwork build_network(const ModelDescription& description, uint64_t seed,
+models::ClassifierNetwork build_network(const ModelDescription& description,
+                                        std::optional<uint64_t> seed,
                                         const std::filesystem::path& folder) {
   models::BackboneOptions options;
   options.name = description.backbone;
@@ -26,35 +27,32 @@ models::ClassifierNetwork build_network(const ModelDescription& description, uin
   options.stride_in = description.stride_in;
   options.seed = seed;
   models::ClassifierNetwork network(models::make_backbone(options),
-                                    static_cast<int64_t>(description.class_names.size()), seed);
-  if (!description.neck.empty()) network->insert_neck(description.neck, seed);
+                                    static_cast<int64_t>(description.class_names.size()),
+                                    seed.value_or(0));
+  if (!description.neck.empty()) network->insert_neck(description.neck, seed.value_or(0));
   return network;
 }
 
-namespace {
-
-void check_ready(const StateDirectory& state) {
-  if (state.manifest().phase == Phase::kReady) return;
+void check_ready(const Manifest& manifest, const std::filesystem::path& folder) {
+  if (manifest.phase == Phase::kReady) return;
   throw InputError(fmt::format(
       "{}: its source training has not ended ({} epochs done); run proca pretrain again to go on",
-      state.folder().string(), state.manifest().epoch));
+      folder.string(), manifest.epoch));
 }
-
-}  // namespace
 
 StateDirectory open_ready(const std::filesystem::path& folder) {
   StateDirectory state(folder);
-  check_ready(state);
+  check_ready(state.manifest(), folder);
   return state;
 }
 
 LoadedModel load_model(const StateDirectory& state) {
-  check_ready(state);
   const auto& manifest = state.manifest();
+  check_ready(manifest, state.folder());
   LoadedModel model;
   model.description = manifest.model;
   model.adapted_classes = manifest.adapted_classes;
-  model.network = build_network(manifest.model, 0, state.folder());
+  model.network = build_network(manifest.model, std::nullopt, state.folder());
   models::load_weights(model.network, state.read_tensors("model.safetensors"),
                        models::HeadPolicy::kMustMatch);
   return model;
@@ -79,7 +77,7 @@ LoadedModel load_model(const std::string& backbone, const std::filesystem::path&
   preprocessing.image_size = info.image_size;
   preprocessing.mean = info.mean;
   preprocessing.std = info.std;
-  model.network = build_network(model.description, 0);
+  model.network = build_network(model.description, std::nullopt);
   models::load_weights(model.network, file, models::HeadPolicy::kMustMatch);
   return model;
 }

@@ -35,6 +35,7 @@ class ProtocolRun {
  public:
   ProtocolRun(const RunOptions& options, const protocol::Preset& preset, fs::path out)
       : options_(options), out_(std::move(out)) {
+    begin_warm_up(choose_device(options.adapt.compute));  // while lists are read, images decoded
     const auto paths =
         protocol::find_task(preset, options.data_root, options.source, options.target);
     if (options_.adapt.load.root.empty()) options_.adapt.load.root = options.data_root;
@@ -55,14 +56,16 @@ class ProtocolRun {
   }
 
   SeedResult run(int64_t seed) {
-    const auto source_state = prepare_source(seed);
-    check_source_state(source_state);
-    write_config();
     const auto folder = out_ / fmt::format("seed-{}", seed);
-    copy_source_state(source_state, folder);
+    {
+      const auto source_state = open_ready(prepare_source(seed));
+      check_source_state(source_state);
+      write_config();
+      copy_source_state(source_state, folder);
+    }
     auto adapt = options_.adapt;
     adapt.seed = seed;
-    load_target(open_ready(folder).manifest().model.preprocessing);
+    load_target(StateDirectory::read_manifest(folder).model.preprocessing);
     // What the target images of all steps left of the memory.
     adapt.load.cache_ram =
         std::max<int64_t>(0, adapt.load.cache_ram - target_.store->cached_bytes());
@@ -98,14 +101,14 @@ class ProtocolRun {
   }
 
   // A model of another domain would run just as well, and be reported as this one's.
-  void check_source_state(const fs::path& folder) const {
-    const auto state = open_ready(folder);
+  void check_source_state(const StateDirectory& state) const {
     if (state.manifest().model.class_names == class_names_ &&
         state.read_text("config.toml").ends_with(source_description_)) {
       return;
     }
-    throw InputError(fmt::format("{}: was not trained on the images of {}, {}", folder.string(),
-                                 options_.source, options_.pretrain.source));
+    throw InputError(fmt::format("{}: was not trained on the images of {}, {}",
+                                 state.folder().string(), options_.source,
+                                 options_.pretrain.source));
   }
 
   // Every step needs an image; of classes that have none in the target only a warning tells.

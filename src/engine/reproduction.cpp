@@ -80,7 +80,7 @@ class Reproduction {
     for (const auto* source : sources) {
       const auto state = source->folder / fmt::format("source-{}", source->seed);
       if (!StateDirectory::exists(state) ||
-          StateDirectory(state).manifest().phase != Phase::kReady) {
+          StateDirectory::read_manifest(state).phase != Phase::kReady) {
         left.push_back(source);
       } else if (fs::exists(source->folder / "run.toml")) {
         check_images(source->folder);

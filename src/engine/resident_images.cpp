@@ -4,6 +4,7 @@
 
 #include "proca/core/interrupt.h"
 #include "proca/core/parallel.h"
+#include "proca/core/scope_timer.h"
 #include "proca/data/crop.h"
 #include "proca/models/device_copy.h"
 
@@ -56,6 +57,7 @@ size_t piece_end(const std::vector<Place>& places, size_t begin) {
 std::shared_ptr<const ResidentImages> ResidentImages::load(const data::ImageStore& store,
                                                            torch::Device device,
                                                            int64_t budget_bytes, int64_t threads) {
+  const ScopeTimer timer("images to the device");
   auto places = lay_out(store, threads);
   const int64_t num_pixels = places.empty() ? 0 : places.back().first + pixels_in(places.back());
   constexpr int64_t kChannels = data::Image::kChannels;

@@ -41,16 +41,28 @@ std::string describe_content(const data::ImageStore& store) {
   // Today's folder may have yesterday's name and file names: only pixels tell them apart.
   constexpr int64_t kLookedAt = 256;
   const int64_t stride = std::max<int64_t>(1, store.size() / kLookedAt);
+  struct Pixels {
+    uint32_t crc = 0;
+    int64_t bytes = 0;
+  };
+  std::vector<Pixels> looked_at(static_cast<size_t>((store.size() + stride - 1) / stride));
+  parallel_for(static_cast<int64_t>(looked_at.size()), available_cores(), [&](int64_t i) {
+    data::Image scratch;
+    const auto view = store.load(i * stride, scratch);
+    const int64_t row_bytes = view.width * data::Image::kChannels;
+    auto& pixels = looked_at[static_cast<size_t>(i)];
+    for (int64_t y = 0; y < view.height; ++y) {
+      pixels.crc = crc32({view.row(y), static_cast<size_t>(row_bytes)}, pixels.crc);
+    }
+    pixels.bytes = view.height * row_bytes;
+  });
   uint32_t crc = 0;
-  data::Image scratch;
   for (int64_t i = 0; i < store.size(); ++i) {
     const auto name = std::filesystem::path(store.sample(i).path).filename().string();
     crc = crc32(bytes_of(name + "\n"), crc);
     if (i % stride != 0) continue;
-    const auto view = store.load(i, scratch);
-    for (int64_t y = 0; y < view.height; ++y) {
-      crc = crc32({view.row(y), static_cast<size_t>(view.width * data::Image::kChannels)}, crc);
-    }
+    const auto& pixels = looked_at[static_cast<size_t>(i / stride)];
+    crc = crc32_joined(crc, pixels.crc, pixels.bytes);
   }
   return fmt::format("# images: {}, content {:08x}\n", store.size(), crc);
 }

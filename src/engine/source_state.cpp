@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "proca/core/error.h"
+#include "proca/core/scope_timer.h"
 #include "proca/engine/adapter.h"
 #include "proca/engine/model_loading.h"
 #include "state_files.h"
@@ -8,19 +9,19 @@
 namespace proca::engine {
 
 void copy_source_state(const std::filesystem::path& source, const std::filesystem::path& folder) {
+  if (!StateDirectory::exists(folder)) copy_source_state(open_ready(source), folder);
+}
+
+void copy_source_state(const StateDirectory& source, const std::filesystem::path& folder) {
   if (StateDirectory::exists(folder)) return;
-  const auto state = open_ready(source);
+  const ScopeTimer timer("copying the source state");
   StateWriter writer(folder);
-  const auto weights = state.read_tensors(kSourceFile);
-  writer.put_tensors(kSourceFile, weights.tensors, {});
-  writer.put_tensors(kModelFile, weights.tensors, {});
-  writer.put_text(kConfigFile, state.read_text(kConfigFile));
-  if (state.has(kScriptFile)) writer.put_text(kScriptFile, state.read_text(kScriptFile));
-  if (state.has(kCentresFile)) {
-    const auto centres = state.read_tensors(kCentresFile);
-    writer.put_tensors(kCentresFile, centres.tensors, centres.metadata);
+  writer.put_copy(kSourceFile, source, kSourceFile);
+  writer.put_copy(kModelFile, source, kSourceFile);
+  for (const auto* file : {kConfigFile, kScriptFile, kCentresFile}) {
+    if (source.has(file)) writer.put_copy(file, source, file);
   }
-  auto manifest = state.manifest();
+  auto manifest = source.manifest();
   manifest.step = 0;
   manifest.events_bytes = 0;
   manifest.method.clear();

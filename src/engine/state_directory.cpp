@@ -68,15 +68,14 @@ void refuse_foreign_files(const fs::path& folder) {
 
 bool StateDirectory::exists(const fs::path& folder) { return is_there(folder / kManifestFile); }
 
+Manifest StateDirectory::read_manifest(const fs::path& folder) {
+  StateDirectory state;
+  state.folder_ = folder;
+  state.load_manifest();
+  return state.manifest_;
+}
+
 StateDirectory::StateDirectory(fs::path folder) : folder_(std::move(folder)) {
-  std::error_code ignored;
-  if (!fs::is_directory(folder_, ignored)) {
-    throw InputError(fmt::format("{}: no such state directory", folder_.string()));
-  }
-  if (!exists(folder_)) {
-    throw InputError(
-        fmt::format("{}: is not a state directory: it has no {}", folder_.string(), kManifestFile));
-  }
   // A writer may replace files while we map them; a fresh manifest then names the new ones.
   constexpr int kAttempts = 5;
   for (int attempt = 1;; ++attempt) {
@@ -91,6 +90,14 @@ StateDirectory::StateDirectory(fs::path folder) : folder_(std::move(folder)) {
 }
 
 void StateDirectory::load_manifest() {
+  std::error_code ignored;
+  if (!fs::is_directory(folder_, ignored)) {
+    throw InputError(fmt::format("{}: no such state directory", folder_.string()));
+  }
+  if (!exists(folder_)) {
+    throw InputError(
+        fmt::format("{}: is not a state directory: it has no {}", folder_.string(), kManifestFile));
+  }
   const auto path = folder_ / kManifestFile;
   try {
     const auto json = nlohmann::json::parse(read_text_file(path));
@@ -172,10 +179,11 @@ StateWriter::~StateWriter() {
 }
 
 void StateWriter::recover() {
+  state_.folder_ = folder_;
   if (StateDirectory::exists(folder_)) {
-    const StateDirectory state(folder_);
-    files_ = state.files_;
-    for (const auto& [name, file] : state.contents_) {
+    state_ = StateDirectory(folder_);
+    files_ = state_.files_;
+    for (const auto& [name, file] : state_.contents_) {
       if (file.path() != folder_ / name) fs::rename(file.path(), folder_ / name);
     }
   }
@@ -199,10 +207,9 @@ fs::path StateWriter::place_for(const std::string& file) const {
   return next_of(path);
 }
 
-void StateWriter::stage(const std::string& file) {
-  const auto next = next_of(folder_ / file);
-  const MappedFile content(next);
-  files_[file] = {static_cast<int64_t>(content.bytes().size()), crc32(content.bytes())};
+void StateWriter::stage(const std::string& file, StateDirectory::FileRecord record) {
+  files_[file] = record;
+  std::erase(staged_, file);
   staged_.push_back(file);
   std::erase(removed_, file);
 }
@@ -210,13 +217,23 @@ void StateWriter::stage(const std::string& file) {
 void StateWriter::put_tensors(const std::string& file,
                               const std::map<std::string, torch::Tensor>& tensors,
                               const std::map<std::string, std::string>& metadata) {
-  models::write_safetensors(place_for(file), tensors, metadata);
-  stage(file);
+  const auto next = place_for(file);
+  models::write_safetensors(next, tensors, metadata, Sync::kLater);
+  const MappedFile content(next);
+  stage(file, {static_cast<int64_t>(content.bytes().size()), crc32(content.bytes())});
 }
 
 void StateWriter::put_text(const std::string& file, const std::string& text) {
-  write_file(place_for(file), text);
-  stage(file);
+  write_file(place_for(file), text, Sync::kLater);
+  stage(file, {static_cast<int64_t>(text.size()), crc32(bytes_of(text))});
+}
+
+void StateWriter::put_copy(const std::string& file, const StateDirectory& from,
+                           const std::string& file_there) {
+  AtomicFile copy(place_for(file));
+  copy.write(from.content(file_there).bytes());
+  copy.commit(Sync::kLater);
+  stage(file, from.files_.at(file_there));
 }
 
 void StateWriter::remove(const std::string& file) {
@@ -226,6 +243,14 @@ void StateWriter::remove(const std::string& file) {
 }
 
 void StateWriter::commit(const Manifest& manifest) {
+  // All that the new state.json names has to be on the disk before it is.
+  std::set<fs::path> folders;
+  for (const auto& file : staged_) {
+    const auto next = next_of(folder_ / file);
+    sync_file(next);
+    folders.insert(next.parent_path());
+  }
+  for (const auto& folder : folders) sync_folder(folder);
   auto json = nlohmann::ordered_json{{"format_version", kFormatVersion}};
   json.update(to_json(manifest));
   json["files"] = nlohmann::ordered_json::object();
@@ -233,8 +258,16 @@ void StateWriter::commit(const Manifest& manifest) {
     json["files"][name] = {{"size", record.size}, {"crc32", record.crc}};
   }
   write_file(folder_ / kManifestFile, json.dump(2) + "\n");
-  for (const auto& file : staged_) fs::rename(next_of(folder_ / file), folder_ / file);
-  for (const auto& file : removed_) fs::remove(folder_ / file);
+  for (const auto& file : staged_) {
+    fs::rename(next_of(folder_ / file), folder_ / file);
+    state_.contents_.insert_or_assign(file, MappedFile(folder_ / file));
+  }
+  for (const auto& file : removed_) {
+    fs::remove(folder_ / file);
+    state_.contents_.erase(file);
+  }
+  state_.files_ = files_;
+  state_.manifest_ = manifest;
   staged_.clear();
   removed_.clear();
 }

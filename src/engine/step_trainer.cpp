@@ -11,6 +11,7 @@
 #include "proca/core/log.h"
 #include "proca/core/progress.h"
 #include "proca/core/random.h"
+#include "proca/core/scope_timer.h"
 #include "proca/core/stopwatch.h"
 #include "proca/models/load_weights.h"
 #include "proca/models/named_tensors.h"
@@ -200,6 +201,7 @@ void StepTrainer::update_progress() {
 }
 
 void StepTrainer::run(EventLog& events, const std::function<void()>& checkpoint) {
+  const ScopeTimer timer("training the step");
   if (!has_begun()) material_.method->begin_step(material_.context);
   for (int64_t epoch = extra_epochs_; epoch < position_.epoch; ++epoch) {
     epoch_begin_ += stretch_of(epoch).count;

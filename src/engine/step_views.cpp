@@ -14,9 +14,9 @@
 
 namespace proca::engine {
 
-StepViews::StepViews(std::filesystem::path folder, ModelDescription model,
-                     models::ClassifierNetwork network, const InferenceOptions& inference)
-    : folder_(std::move(folder)),
+StepViews::StepViews(StateWriter& writer, ModelDescription model, models::ClassifierNetwork network,
+                     const InferenceOptions& inference)
+    : writer_(writer),
       model_(std::move(model)),
       network_(std::move(network)),
       inference_(inference),
@@ -31,32 +31,42 @@ void StepViews::set_target(const data::ImageStore& target) {
 }
 
 const SourceImages& StepViews::source(const data::LoadOptions& load) {
-  if (!source_) source_.emplace(StateDirectory(folder_), load, inference_);
+  if (!source_) source_.emplace(writer_.state(), load, inference_);
   return *source_;
 }
 
-// Needed in few places and for a short time: loaded when it is.
-models::ClassifierNetwork StepViews::source_model() const {
-  auto network = build_network(model_, 0, folder_);
-  models::load_weights(network, StateDirectory(folder_).read_tensors(kSourceFile),
-                       models::HeadPolicy::kMustMatch);
-  network->to(inference_.device);
-  return network;
+const models::ClassifierNetwork& StepViews::source_model() {
+  if (source_model_.is_empty()) {
+    source_model_ = build_network(model_, std::nullopt, writer_.folder());
+    models::load_weights(source_model_, writer_.state().read_tensors(kSourceFile),
+                         models::HeadPolicy::kMustMatch);
+    source_model_->to(inference_.device);
+  }
+  return source_model_;
 }
 
 // Everything that an answer of the source model depends on.
 std::string StepViews::question(const std::string& what, const std::string& images) const {
-  const StateDirectory state(folder_);
+  const auto& state = writer_.state();
   const auto& input = model_.preprocessing;
-  const auto device = inference_.device.is_cuda() ? "cuda" : "cpu";
+  const bool on_gpu = inference_.device.is_cuda();
   return fmt::format(
       "format 1\n{}\nmodel: {}, stride in {}, {}{}\ninput: {} pixels, mean {}, std {}\n"
-      "numbers: {} {}, LibTorch {}\nimages: {}\n",
+      "numbers: {}, LibTorch {}\nimages: {}\n",
       what, model_.backbone, model_.stride_in == models::StrideIn::k1x1 ? "1x1" : "3x3",
       state.fingerprint(kSourceFile),
       state.has(kScriptFile) ? ", script of " + state.fingerprint(kScriptFile) : "",
-      input.image_size, fmt::join(input.mean, " "), fmt::join(input.std, " "), device,
-      inference_.device.is_cuda() ? word_of(inference_.precision) : "fp32", TORCH_VERSION, images);
+      input.image_size, fmt::join(input.mean, " "), fmt::join(input.std, " "),
+      on_gpu ? fmt::format("cuda {}", word_of(inference_.precision)) : "cpu", TORCH_VERSION,
+      images);
+}
+
+// Hashing the images is worth it only if there is a cache.
+models::NamedTensors StepViews::ask_source_model(
+    const std::string& what, const std::function<std::string()>& describe_images,
+    const std::function<models::NamedTensors()>& compute) {
+  if (!cache_.is_on()) return compute();
+  return cache_.answer(question(what, describe_images()), compute);
 }
 
 methods::Predictions StepViews::predict_target(methods::ModelChoice choice) {
@@ -64,27 +74,23 @@ methods::Predictions StepViews::predict_target(methods::ModelChoice choice) {
     return predict_all(network_, *target_, model_.preprocessing, inference_);
   }
   if (!target_view_) {
-    const auto compute = [&]() -> models::NamedTensors {
-      auto view = predict_all(source_model(), *target_, model_.preprocessing, inference_);
-      return {{"probabilities", view.probabilities}, {"features", view.features}};
-    };
-    const auto view =
-        cache_.is_on()
-            ? cache_.answer(
-                  question("probabilities and features",
-                           fmt::format("{:016x}", hash_pixels(*target_, inference_.threads))),
-                  compute)
-            : compute();
-    target_view_ = {view.at("probabilities"), view.at("features")};
+    const auto answer = ask_source_model(
+        "probabilities and features",
+        [&] { return fmt::format("{:016x}", hash_pixels(*target_, inference_.threads)); },
+        [&]() -> models::NamedTensors {
+          const auto view = predict_all(source_model(), *target_, model_.preprocessing, inference_);
+          return {{"probabilities", view.probabilities}, {"features", view.features}};
+        });
+    target_view_ = {answer.at("probabilities"), answer.at("features")};
   }
   return *target_view_;
 }
 
 // Those of the source model are kept in the state, for as long as the images are the same.
-torch::Tensor StepViews::centres(methods::ModelChoice choice, StateWriter& writer) {
+torch::Tensor StepViews::centres(methods::ModelChoice choice) {
   if (choice == methods::ModelChoice::kCurrent) return source_->centres(network_);
   if (source_centres_.defined()) return source_centres_;
-  const StateDirectory state(folder_);
+  const auto& state = writer_.state();
   if (state.has(kCentresFile)) {
     const auto saved = state.read_tensors(kCentresFile);
     const auto description = saved.metadata.find("source");
@@ -93,22 +99,19 @@ torch::Tensor StepViews::centres(methods::ModelChoice choice, StateWriter& write
       return source_centres_;
     }
   }
-  const auto compute = [&]() -> models::NamedTensors {
-    return {{"centres", source_->centres(source_model()).to(torch::kCPU)}};
-  };
-  const auto centres =
-      cache_.is_on() ? cache_.answer(question("centres of classes",
-                                              fmt::format("{:016x}\n{}", source_->content_hash(),
-                                                          source_->description())),
-                                     compute)
-                     : compute();
-  source_centres_ = centres.at("centres").to(inference_.device);
-  writer.put_tensors(kCentresFile, {{"centres", source_centres_}},
-                     {{"source", source_->description()}});
+  const auto answer = ask_source_model(
+      "centres of classes",
+      [&] { return fmt::format("{:016x}\n{}", source_->content_hash(), source_->description()); },
+      [&]() -> models::NamedTensors {
+        return {{"centres", source_->centres(source_model()).to(torch::kCPU)}};
+      });
+  source_centres_ = answer.at("centres").to(inference_.device);
+  writer_.put_tensors(kCentresFile, {{"centres", source_centres_}},
+                      {{"source", source_->description()}});
   return source_centres_;
 }
 
-methods::StepContext StepViews::context(StateWriter& writer) {
+methods::StepContext StepViews::context() {
   methods::StepContext context;
   context.predict_target = [this](methods::ModelChoice choice) { return predict_target(choice); };
   context.target_pixels = [this](const std::vector<int64_t>& ids) {
@@ -124,9 +127,7 @@ methods::StepContext StepViews::context(StateWriter& writer) {
   };
   if (!source_) return context;
   context.source_prior = source_->prior();
-  context.source_centres = [this, &writer](methods::ModelChoice choice) {
-    return centres(choice, writer);
-  };
+  context.source_centres = [this](methods::ModelChoice choice) { return centres(choice); };
   context.visit_source = [this](const methods::StepContext::Visitor& visitor) {
     source_->visit(visitor);
   };

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <filesystem>
+#include <functional>
 #include <optional>
+#include <string>
 
 #include <torch/types.h>
 
@@ -22,7 +23,9 @@ namespace proca::engine {
 class StepViews {
  public:
   /// `network` is the current one, on the device.
-  StepViews(std::filesystem::path folder, ModelDescription model, models::ClassifierNetwork network,
+  /// `writer` holds the state and takes the centres of the source model when they had to
+  /// be computed.
+  StepViews(StateWriter& writer, ModelDescription model, models::ClassifierNetwork network,
             const InferenceOptions& inference);
 
   /// Answers of the source model are looked for and kept here.
@@ -33,19 +36,22 @@ class StepViews {
   const SourceImages& source(const data::LoadOptions& load);
 
   /// With the functions set; they work as long as this object does. Those about the
-  /// source are there once it has been opened. `writer` takes the centres of the
-  /// source model when they had to be computed.
-  methods::StepContext context(StateWriter& writer);
+  /// source are there once it has been opened.
+  methods::StepContext context();
 
  private:
-  models::ClassifierNetwork source_model() const;
+  const models::ClassifierNetwork& source_model();
   std::string question(const std::string& what, const std::string& images) const;
+  models::NamedTensors ask_source_model(const std::string& what,
+                                        const std::function<std::string()>& describe_images,
+                                        const std::function<models::NamedTensors()>& compute);
   methods::Predictions predict_target(methods::ModelChoice choice);
-  torch::Tensor centres(methods::ModelChoice choice, StateWriter& writer);
+  torch::Tensor centres(methods::ModelChoice choice);
 
-  std::filesystem::path folder_;
+  StateWriter& writer_;
   ModelDescription model_;
   models::ClassifierNetwork network_;
+  models::ClassifierNetwork source_model_{nullptr};  // loaded when it is needed
   InferenceOptions inference_;
   PixelNormaliser normalise_;
   FrozenCache cache_;

@@ -12,7 +12,7 @@
 
 namespace proca::models {
 
-ResNet::ResNet(ResNetLayout layout, uint64_t seed)
+ResNet::ResNet(ResNetLayout layout, std::optional<uint64_t> seed)
     : layout_(std::move(layout)), bn1_(layout_.stage_widths.front()) {
   const bool large = layout_.stem == StemKind::kLarge;
   int64_t channels = layout_.stage_widths.front();
@@ -36,7 +36,7 @@ ResNet::ResNet(ResNetLayout layout, uint64_t seed)
     }
   }
   feature_size_ = channels;
-  initialise(seed);
+  if (seed) initialise(*seed);
 }
 
 void ResNet::initialise(uint64_t seed) {

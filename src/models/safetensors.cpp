@@ -154,13 +154,13 @@ WeightFile decode_safetensors(std::span<const uint8_t> bytes, const std::string&
 }
 
 void write_safetensors(const std::filesystem::path& path, const Tensors& tensors,
-                       const Metadata& metadata) {
+                       const Metadata& metadata, Sync sync) {
   std::optional<AtomicFile> file;
   encode(tensors, metadata, path.string(), [&]() -> Sink {
     file.emplace(path);
     return [&](std::span<const uint8_t> bytes) { file->write(bytes); };
   });
-  file->commit();
+  file->commit(sync);
 }
 
 std::string encode_safetensors(const Tensors& tensors, const Metadata& metadata) {

@@ -231,6 +231,15 @@ TEST(FileDeathTest, AFolderWithoutPermissionIsRefused) {
               testing::ExitedWithCode(0), "");
 }
 
+TEST(AtomicFileTest, IsThereBeforeItIsSynced) {
+  const test::TemporaryFolder folder;
+  write_file(folder / "later", "text", Sync::kLater);
+  EXPECT_EQ(read_text_file(folder / "later"), "text");
+  sync_file(folder / "later");
+  sync_folder(folder.path());
+  EXPECT_THROW(sync_file(folder / "none"), InputError);
+}
+
 TEST(Crc32Test, IsTheOneOfZipAndPng) {
   EXPECT_EQ(crc32(bytes_of("123456789")), 0xcbf43926u);  // the check value of the standard
   EXPECT_EQ(crc32({}), 0u);
@@ -239,6 +248,24 @@ TEST(Crc32Test, IsTheOneOfZipAndPng) {
 TEST(Crc32Test, ContinuesFromAPreviousValue) {
   EXPECT_EQ(crc32(bytes_of("56789"), crc32(bytes_of("1234"))), 0xcbf43926u);
   EXPECT_EQ(crc32({}, 0xcbf43926u), 0xcbf43926u);
+}
+
+TEST(Crc32Test, ThatOfAWholeFollowsFromThoseOfItsParts) {
+  const auto first = crc32(bytes_of("1234")), second = crc32(bytes_of("56789"));
+  EXPECT_EQ(crc32_joined(first, second, 5), 0xcbf43926u);
+  EXPECT_EQ(crc32_joined(0xcbf43926u, crc32({}), 0), 0xcbf43926u);
+}
+
+// Large contents are done by several threads: the value is that of small pieces in turn.
+TEST(Crc32Test, LargeContentsHaveTheSameValue) {
+  std::vector<uint8_t> bytes((size_t{9} << 20) + 5);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * i >> 7);
+  uint32_t expected = 17;
+  for (size_t begin = 0; begin < bytes.size(); begin += 1'000'000) {
+    expected =
+        crc32({bytes.data() + begin, std::min<size_t>(1'000'000, bytes.size() - begin)}, expected);
+  }
+  EXPECT_EQ(crc32(bytes, 17), expected);
 }
 
 }  // namespace

@@ -89,6 +89,54 @@ TEST(StateDirectoryTest, AReaderKeepsItsCheckpointWhileTheNextIsWritten) {
   EXPECT_EQ(epoch_of_model(StateDirectory(folder / "state")), 2);
 }
 
+TEST(StateDirectoryTest, AWriterReadsItsOwnLastCheckpoint) {
+  const test::TemporaryFolder folder;
+  {
+    StateWriter writer(folder / "state");
+    EXPECT_FALSE(writer.state().has("config.toml"));
+    commit(writer, 1);
+    EXPECT_EQ(epoch_of_model(writer.state()), 1);
+    writer.put_text("config.toml", "not yet");
+    EXPECT_EQ(writer.state().read_text("config.toml"), "epoch = 1\n");
+    commit(writer, 2);
+    EXPECT_EQ(epoch_of_model(writer.state()), 2);
+    EXPECT_EQ(writer.state().manifest().epoch, 2);
+    writer.remove("config.toml");
+    EXPECT_TRUE(writer.state().has("config.toml"));
+    writer.commit(manifest(3));
+    EXPECT_FALSE(writer.state().has("config.toml"));
+  }
+  const StateWriter next(folder / "state");
+  EXPECT_EQ(epoch_of_model(next.state()), 2);
+  EXPECT_EQ(next.state().manifest().epoch, 3);
+}
+
+TEST(StateDirectoryTest, FilesAreCopiedFromAnotherState) {
+  const test::TemporaryFolder folder;
+  StateWriter writer(folder / "state");
+  commit(writer, 1);
+  StateWriter other(folder / "other");
+  other.put_copy("source.safetensors", writer.state(), "model.safetensors");
+  other.commit(manifest(0));
+  const StateDirectory copy(folder / "other");
+  EXPECT_EQ(copy.read_tensors("source.safetensors").tensors.at("w")[2].item<double>(), 1);
+  EXPECT_EQ(copy.fingerprint("source.safetensors"),
+            writer.state().fingerprint("model.safetensors"));
+  expect_error([&] { other.put_copy("adapt.toml", writer.state(), "adapt.toml"); },
+               "is not part of this state");
+}
+
+TEST(StateDirectoryTest, TheManifestCanBeReadAlone) {
+  const test::TemporaryFolder folder;
+  {
+    StateWriter writer(folder / "state");
+    commit(writer, 4);
+  }
+  fs::remove(folder / "state" / "model.safetensors");
+  EXPECT_EQ(StateDirectory::read_manifest(folder / "state").epoch, 4);
+  expect_error([&] { StateDirectory::read_manifest(folder / "none"); }, "no such state directory");
+}
+
 TEST(StateDirectoryTest, FilesStagedButNotCommittedDoNotCount) {
   const test::TemporaryFolder folder;
   {

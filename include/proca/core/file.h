@@ -33,6 +33,12 @@ class MappedFile {
 /// The content of a text file. Throws `InputError` naming the file.
 std::string read_text_file(const std::filesystem::path& path);
 
+/// When written bytes have to be on the disk itself.
+enum class Sync {
+  kNow,    ///< before the call returns
+  kLater,  ///< the caller sees to it, with `sync_file` and `sync_folder`
+};
+
 /// Writes a file that is either the old one or the complete new one, whatever
 /// happens in between: the bytes go to a temporary file beside it, are synced
 /// to disk, and the temporary file is renamed over the target at `commit()`.
@@ -59,7 +65,7 @@ class AtomicFile {
   /// Overwrites bytes already written, for headers known only at the end.
   void write_at(int64_t offset, std::span<const uint8_t> bytes);
   int64_t size() const { return size_; }
-  void commit();
+  void commit(Sync sync = Sync::kNow);
 
  private:
   std::filesystem::path path_;
@@ -69,14 +75,23 @@ class AtomicFile {
 };
 
 /// `AtomicFile` in one call.
-void write_file(const std::filesystem::path& path, std::string_view text);
+void write_file(const std::filesystem::path& path, std::string_view text, Sync sync = Sync::kNow);
+
+/// Waits until a file's content is on the disk. Throws `Error` naming the file.
+void sync_file(const std::filesystem::path& path);
+/// The same for the names in a folder, where the file system knows how.
+void sync_folder(const std::filesystem::path& folder);
 
 /// Creates a folder and its parents. Throws `InputError` naming the folder and
 /// the reason when it cannot be created, is not a folder, or is not writable.
 void create_writable_folder(const std::filesystem::path& path);
 
-/// CRC-32 (the polynomial of zip and PNG) of `bytes`, continuing from `previous`.
+/// CRC-32 (the polynomial of zip and PNG) of `bytes`, continuing from `previous`. Large
+/// contents are shared out to several threads.
 uint32_t crc32(std::span<const uint8_t> bytes, uint32_t previous = 0);
+
+/// The CRC-32 of two contents one behind the other, from that of each.
+uint32_t crc32_joined(uint32_t first, uint32_t second, int64_t second_size);
 
 /// The bytes of a string, for the functions above.
 std::span<const uint8_t> bytes_of(std::string_view text);

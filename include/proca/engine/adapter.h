@@ -145,5 +145,6 @@ class Adapter {
 /// Makes `folder` a state that has the source model of `source` and no step yet.
 /// Does nothing if it is one already.
 void copy_source_state(const std::filesystem::path& source, const std::filesystem::path& folder);
+void copy_source_state(const StateDirectory& source, const std::filesystem::path& folder);
 
 }  // namespace proca::engine

@@ -29,13 +29,20 @@ struct ComputeOptions {
   int64_t resolved_threads() const;
 };
 
-/// Sets LibTorch's number of threads (it starts with one), and returns the
-/// device: with `auto`, CUDA if this build and machine have it, else the CPU. On CUDA
-/// the calling thread works on a stream of its own from then on.
-/// Warns when LibTorch runs on a slow BLAS.
-///
-/// Throws `InvalidOption` for an unknown device and for a CUDA device that is
-/// not there.
+/// The device that is meant: with `auto`, CUDA if this build and machine have it, else the
+/// CPU. Throws `InvalidOption` for an unknown device and for a CUDA device that is not
+/// there.
+c10::Device choose_device(const ComputeOptions& options);
+
+/// Starts to get a GPU ready on a thread of its own and returns at once: its first use
+/// costs up to a second, in which images can be decoded. Whoever uses the device earlier
+/// waits as long as without. Does nothing for a CPU, nor the second time.
+void begin_warm_up(c10::Device device);
+
+/// Sets LibTorch's number of threads (it starts with one), chooses the device,
+/// begins to warm it up, and returns it. On CUDA the calling thread works on a stream of its
+/// own from then on. Warns when LibTorch runs on a slow BLAS.
+/// Throws as `choose_device` does.
 c10::Device prepare_compute(const ComputeOptions& options);
 
 /// What its maker calls the GPU or the CPU, for reports; `unknown` if nothing tells.

@@ -21,8 +21,12 @@ struct LoadedModel {
 
 /// An untrained network for `description`, on the CPU. `folder` is where a
 /// script backbone lies that is kept in a state.
-models::ClassifierNetwork build_network(const ModelDescription& description, uint64_t seed,
+models::ClassifierNetwork build_network(const ModelDescription& description,
+                                        std::optional<uint64_t> seed,
                                         const std::filesystem::path& folder = {});
+
+/// Throws `InputError` naming `folder` unless its source training has ended.
+void check_ready(const Manifest& manifest, const std::filesystem::path& folder);
 
 /// Opens a state whose source training has ended; else throws `InputError`.
 StateDirectory open_ready(const std::filesystem::path& folder);

@@ -65,6 +65,8 @@ class StateDirectory {
  public:
   /// Whether `folder` holds a state.
   static bool exists(const std::filesystem::path& folder);
+  /// What `state.json` says, without a look at the other files. Throws as opening does.
+  static Manifest read_manifest(const std::filesystem::path& folder);
   /// Throws `InputError` naming the file that is missing or damaged.
   explicit StateDirectory(std::filesystem::path folder);
 
@@ -82,6 +84,7 @@ class StateDirectory {
     uint32_t crc = 0;
   };
   friend class StateWriter;
+  StateDirectory() = default;
   void load_manifest();
   void map_files();
   const MappedFile& content(const std::string& file) const;
@@ -98,8 +101,9 @@ class StateDirectory {
 ///
 /// New content goes to `NAME.next`; `commit` syncs it, replaces `state.json`,
 /// which names the checksums of the new files, and only then renames
-/// `NAME.next` to `NAME`. If the process dies before `state.json` is replaced the
-/// old checkpoint holds; if it dies after, opening finishes the renames.
+/// `NAME.next` to `NAME`. Nothing is synced before `commit`. If the process dies before
+/// `state.json` is replaced the old checkpoint holds; if it dies after, opening finishes the
+/// renames.
 ///
 /// Example:
 /// ```
@@ -118,10 +122,15 @@ class StateWriter {
   StateWriter& operator=(const StateWriter&) = delete;
 
   const std::filesystem::path& folder() const { return folder_; }
+  /// The checkpoint that holds: the last commit, or what was found at the beginning. As
+  /// nobody else writes, nothing has to be checked again to read from it.
+  const StateDirectory& state() const { return state_; }
   /// Names may have a folder in front, such as `steps/01/metrics.json`.
   void put_tensors(const std::string& file, const std::map<std::string, torch::Tensor>& tensors,
                    const std::map<std::string, std::string>& metadata);
   void put_text(const std::string& file, const std::string& text);
+  /// Copies the content that `file_there` has in another state.
+  void put_copy(const std::string& file, const StateDirectory& from, const std::string& file_there);
   /// Whether the file is part of the state after the next commit.
   bool has(const std::string& file) const { return files_.contains(file); }
   /// The file is no longer part of the state from the next commit on.
@@ -130,12 +139,13 @@ class StateWriter {
 
  private:
   void recover();
-  void stage(const std::string& file);
+  void stage(const std::string& file, StateDirectory::FileRecord record);
   std::filesystem::path place_for(const std::string& file) const;
 
   std::filesystem::path folder_;
   bool created_ = false;  // the folder is this writer's own
   std::unique_ptr<LockFile> lock_;
+  StateDirectory state_;
   std::map<std::string, StateDirectory::FileRecord> files_;
   std::vector<std::string> staged_;
   std::vector<std::string> removed_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,9 @@ struct BackboneOptions {
   /// TorchScript module that maps images to feature vectors.
   std::string name = "resnet50";
   StrideIn stride_in = StrideIn::k3x3;
-  /// Weights start from the stream (seed, "backbone").
-  uint64_t seed = 0;
+  /// Weights start from the stream (seed, "backbone"). Without a seed they are left as
+  /// memory happens to be, for those that are loaded next: drawing takes a while.
+  std::optional<uint64_t> seed = 0;
 };
 
 /// Throws `InvalidOption` for an unknown name (with the nearest known one) and

@@ -70,7 +70,8 @@ ResNetLayout resnet_layout(const std::string& name, StrideIn stride_in = StrideI
 /// that are channels-last already save one copy.
 class ResNet final : public Backbone {
  public:
-  ResNet(ResNetLayout layout, uint64_t seed);
+  /// Without a seed the weights are not drawn.
+  ResNet(ResNetLayout layout, std::optional<uint64_t> seed);
 
   torch::Tensor forward(const torch::Tensor& images) override { return forward_groups(images, {}); }
   bool knows_groups() const override { return true; }

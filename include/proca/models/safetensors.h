@@ -8,6 +8,7 @@
 
 #include <torch/types.h>
 
+#include "proca/core/file.h"
 #include "proca/models/weight_file.h"
 
 namespace proca::models {
@@ -75,7 +76,8 @@ WeightFile decode_safetensors(std::span<const uint8_t> bytes, const std::string&
 /// ```
 void write_safetensors(const std::filesystem::path& path,
                        const std::map<std::string, torch::Tensor>& tensors,
-                       const std::map<std::string, std::string>& metadata = {});
+                       const std::map<std::string, std::string>& metadata = {},
+                       Sync sync = Sync::kNow);
 
 /// The bytes `write_safetensors` would write.
 std::string encode_safetensors(const std::map<std::string, torch::Tensor>& tensors,

@@ -61,6 +61,10 @@ NetworkOutput ClassifierNetworkImpl::behind_backbone(const torch::Tensor& output
 
 std::vector<NetworkOutput> ClassifierNetworkImpl::forward_each(
     const std::vector<torch::Tensor>& groups) {
+  // One call for all is faster on a CPU too: by a quarter with three times 32 images of 32
+  // pixels on two cores, where three times as many short pieces of work, each with its own
+  // meeting of the threads, cost more than longer ones lose in the cache. On one core it
+  // makes no difference.
   std::vector<NetworkOutput> outputs;
   if (groups.size() < 2 || !backbone_->knows_groups()) {
     for (const auto& images : groups) outputs.push_back(forward(images));

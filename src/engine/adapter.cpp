@@ -17,6 +17,7 @@
 #include "proca/models/load_weights.h"
 #include "proca/models/named_tensors.h"
 #include "run_config.h"
+#include "save_queue.h"
 #include "start_weights.h"
 #include "state_files.h"
 #include "step_files.h"
@@ -56,6 +57,7 @@ class Adapter::Implementation {
     network_->to(device_);
     views_ = std::make_unique<StepViews>(*writer_, manifest_.model, network_, inference_);
     views_->set_cache(FrozenCache(options_.frozen_cache));
+    views_->set_barrier([this] { saves_.wait(); });
     // Before the first step the network is the source model, and stays it until `adapt`:
     // a method may change it as soon as it is built.
     if (manifest_.step > 0) build_method();
@@ -72,7 +74,10 @@ class Adapter::Implementation {
     if (target->listing().size() == 0) {
       throw InputError(fmt::format("{}: holds no image", target->listing().origin));
     }
-    if (!method_) build_method();
+    if (!method_) {
+      saves_.wait();
+      build_method();
+    }
     finished_decisions_ = false;
     forget_step_images();
     target_ = std::make_unique<data::ImageStore>(options_.load.make_store(
@@ -121,12 +126,17 @@ class Adapter::Implementation {
     training_images_ = std::move(images);
   }
 
+  void save_in_background() { in_background_ = true; }
+  void settle() { saves_.wait(); }
+
   void put_step_file(int64_t step, const std::string& name, const std::string& text) {
-    writer_->put_text(step_file_name(step, name), text);
-    writer_->commit(manifest_);
+    StepFiles files{.manifest = manifest_};
+    files.texts.emplace_back(step_file_name(step, name), text);
+    save(std::move(files));
   }
 
-  std::optional<std::string> step_file(int64_t step, const std::string& name) const {
+  std::optional<std::string> step_file(int64_t step, const std::string& name) {
+    saves_.wait();
     const auto& state = writer_->state();
     const auto file = step_file_name(step, name);
     if (!state.has(file)) return std::nullopt;
@@ -171,6 +181,7 @@ class Adapter::Implementation {
 
   void check_unfinished(const std::string& step_digest, Unfinished unfinished) {
     if (!manifest_.adapting || manifest_.adapting->digest == step_digest) return;
+    saves_.wait();
     if (unfinished == Unfinished::kRefuse) {
       refuse_other_options(folder_.string(),
                            fmt::format("step {} is under way", manifest_.step + 1),
@@ -269,6 +280,7 @@ class Adapter::Implementation {
   }
 
   void resume(StepTrainer& trainer) {
+    saves_.wait();
     const auto& state = writer_->state();
     const StepPosition position{manifest_.adapting->epoch, manifest_.adapting->iteration};
     if (auto* memory = method_->memory(); memory != nullptr && state.has(kTrainingMemoryFile)) {
@@ -280,6 +292,7 @@ class Adapter::Implementation {
   }
 
   void save_training(const StepTrainer& trainer) {
+    saves_.wait();
     writer_->put_tensors(kTrainingFile, trainer.state(), {});
     writer_->put_text(kTrainingAdaptFile, step_options_);
     if (auto* memory = method_->memory();
@@ -298,39 +311,68 @@ class Adapter::Implementation {
     manifest_.events_bytes = events.size();
   }
 
+  // What goes into the state in one commit.
+  struct StepFiles {
+    std::vector<std::pair<std::string, std::string>> texts = {};
+    std::vector<std::pair<std::string, models::NamedTensors>> tensors = {};
+    Manifest manifest = {};
+    bool ends_training = false;
+  };
+
+  void write(const StepFiles& files) {
+    const ScopeTimer timer("saving");
+    for (const auto& [name, text] : files.texts) writer_->put_text(name, text);
+    for (const auto& [name, tensors] : files.tensors) writer_->put_tensors(name, tensors, {});
+    if (files.ends_training) remove_training_files();
+    writer_->commit(files.manifest);
+  }
+
+  // In the background, what is trained on meanwhile must not be what is written.
+  void save(StepFiles files) {
+    if (!in_background_) return write(files);
+    for (auto& [name, tensors] : files.tensors) {
+      for (auto& [key, tensor] : tensors) {
+        tensor = tensor.is_cpu() ? tensor.detach().clone() : tensor.detach().to(torch::kCPU);
+      }
+    }
+    saves_.add([this, files = std::move(files)] { write(files); });
+  }
+
   void finish_step(const std::string& step_digest) {
-    const ScopeTimer timer("saving the step");
     const auto& names = manifest_.model.class_names;
     const int64_t number = manifest_.step + 1;
+    StepFiles files{.ends_training = true};
+    const auto put_text = [&](const std::string& name, std::string text) {
+      files.texts.emplace_back(name, std::move(text));
+    };
     if (const auto* decisions = method_->decisions()) {
-      writer_->put_text(step_file_name(number, "detection.json"),
-                        detection_json(*decisions, names));
-      writer_->put_text(step_file_name(number, "pseudo_labels.csv"),
-                        pseudo_labels_csv(*decisions, *target_, names));
+      put_text(step_file_name(number, "detection.json"), detection_json(*decisions, names));
+      put_text(step_file_name(number, "pseudo_labels.csv"),
+               pseudo_labels_csv(*decisions, *target_, names));
     }
     if (auto* memory = method_->memory()) {
-      writer_->put_text(step_file_name(number, "prototypes.json"),
-                        prototypes_json(*memory, manifest_.step, names));
+      put_text(step_file_name(number, "prototypes.json"),
+               prototypes_json(*memory, manifest_.step, names));
       if (memory->num_classes() > 0 && memory->revision() != finished_revision_) {
-        writer_->put_tensors(kMemoryFile, memory->save(), {});
+        files.tensors.emplace_back(kMemoryFile, memory->save());
       }
       saved_revision_ = finished_revision_ = memory->revision();
     }
-    if (method_->trains()) writer_->put_tensors(kModelFile, network_->state(), {});
-    manifest_.model.neck = network_->neck_layout();
+    if (method_->trains()) files.tensors.emplace_back(kModelFile, network_->state());
     models::NamedTensors method_state;
     models::put_part(method_state, "method.", method_->save());
     models::put_part(method_state, "auxiliary.", module_state(method_->auxiliary_modules().get()));
-    if (!method_state.empty()) writer_->put_tensors(kMethodFile, method_state, {});
-    writer_->put_text(kAdaptFile, step_options_);
-    writer_->put_text(step_file_name(number, "options.toml"), step_options_);
-    remove_training_files();
+    if (!method_state.empty()) files.tensors.emplace_back(kMethodFile, std::move(method_state));
+    put_text(kAdaptFile, step_options_);
+    put_text(step_file_name(number, "options.toml"), step_options_);
     note_adapted_classes();
+    manifest_.model.neck = network_->neck_layout();
     manifest_.adapting.reset();
     manifest_.method = method_choice_.spec->name;
     manifest_.step_digest = step_digest;
     manifest_.step = number;
-    writer_->commit(manifest_);
+    files.manifest = manifest_;
+    save(std::move(files));
     finished_decisions_ = true;
   }
 
@@ -365,6 +407,8 @@ class Adapter::Implementation {
   std::string step_options_;
   bool finished_decisions_ = false;
   bool unusable_ = false;
+  bool in_background_ = false;
+  SaveQueue saves_;  // the last, so that it is done before anything it uses goes
 };
 
 Adapter::Adapter(const AdaptOptions& options, fs::path state, std::shared_ptr<DeviceImages> images)
@@ -387,6 +431,8 @@ std::optional<data::ResizeOptions> Adapter::training_resize() const {
 void Adapter::set_training_images(std::shared_ptr<const data::ImageSource> images) {
   implementation_->set_training_images(std::move(images));
 }
+void Adapter::save_in_background() { implementation_->save_in_background(); }
+void Adapter::settle() { implementation_->settle(); }
 void Adapter::put_step_file(int64_t step, const std::string& name, const std::string& text) {
   implementation_->put_step_file(step, name, text);
 }

@@ -1,6 +1,7 @@
 #include "proca/engine/device.h"
 
 #include <algorithm>
+#include <atomic>
 #include <ctime>
 #include <exception>
 #include <fstream>
@@ -19,6 +20,8 @@
 
 namespace proca::engine {
 namespace {
+
+std::atomic<bool> gpu_in_use = false;
 
 double thread_cpu_s() {
   timespec time{};
@@ -109,8 +112,11 @@ c10::Device choose_device(const ComputeOptions& options) {
   return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
 }
 
+bool is_gpu_in_use() { return gpu_in_use; }
+
 void begin_warm_up(c10::Device device) {
   if (!device.is_cuda()) return;
+  gpu_in_use = true;
   // Joined when the program ends, long after it is done.
   static std::jthread thread([device] {
     try {

@@ -71,6 +71,7 @@ class ProtocolRun {
         std::max<int64_t>(0, adapt.load.cache_ram - target_.store->cached_bytes());
     // Images of all seeds are kept in the same place: the target's go there once.
     Adapter adapter(adapt, folder, images_);
+    adapter.save_in_background();
     images_ = adapter.images();
     SeedResult result{.seed = seed};
     const auto source_record = record_of(adapter, 0);
@@ -82,9 +83,12 @@ class ProtocolRun {
         give_training_images(adapter, step);
         result.seconds +=
             adapter.adapt(images_of_step(step, target_.store), SameImages::kAdaptAgain).seconds;
+        records.push_back(measure(adapter, step));
+      } else {
+        records.push_back(record_of(adapter, step));
       }
-      records.push_back(record_of(adapter, step));
     }
+    adapter.settle();  // Before anything is reported.
     result.metrics = protocol::summarise(schedule_, source_record.classes, records);
     return result;
   }
@@ -217,12 +221,16 @@ class ProtocolRun {
     adapter.set_training_images(images_of_step(step, target_.training));
   }
 
-  // The record of a finished step (0: of the source model), measured unless it is there.
+  // What is known of a finished step (0: of the source model), measured unless it is there.
   protocol::StepRecord record_of(Adapter& adapter, int64_t step) {
     if (const auto text = adapter.step_file(step, kMetricsFile)) {
       return protocol::step_record_from_json(
           *text, fmt::format("{}: {} of step {}", out_.string(), kMetricsFile, step));
     }
+    return measure(adapter, step);
+  }
+
+  protocol::StepRecord measure(Adapter& adapter, int64_t step) {
     protocol::StepRecord record;
     record.classes =
         evaluate(adapter.network(), *target_.store, adapter.manifest().model.preprocessing,

@@ -21,6 +21,9 @@ StepViews::StepViews(StateWriter& writer, ModelDescription model, models::Classi
       network_(std::move(network)),
       inference_(inference),
       normalise_(model_.preprocessing, inference.device) {
+  const auto& state = writer_.state();
+  weights_ = state.fingerprint(kSourceFile);
+  if (state.has(kScriptFile)) weights_ += ", script of " + state.fingerprint(kScriptFile);
   inference_.title = "target images";
   model_.neck.clear();  // What is built from it is the source model.
 }
@@ -30,15 +33,20 @@ void StepViews::set_target(const data::ImageStore& target) {
   target_view_.reset();
 }
 
+const StateDirectory& StepViews::state() const {
+  barrier_();
+  return writer_.state();
+}
+
 const SourceImages& StepViews::source(const data::LoadOptions& load) {
-  if (!source_) source_.emplace(writer_.state(), load, inference_);
+  if (!source_) source_.emplace(state(), load, inference_);
   return *source_;
 }
 
 const models::ClassifierNetwork& StepViews::source_model() {
   if (source_model_.is_empty()) {
     source_model_ = build_network(model_, std::nullopt, writer_.folder());
-    models::load_weights(source_model_, writer_.state().read_tensors(kSourceFile),
+    models::load_weights(source_model_, state().read_tensors(kSourceFile),
                          models::HeadPolicy::kMustMatch);
     source_model_->to(inference_.device);
   }
@@ -47,15 +55,12 @@ const models::ClassifierNetwork& StepViews::source_model() {
 
 // Everything that an answer of the source model depends on.
 std::string StepViews::question(const std::string& what, const std::string& images) const {
-  const auto& state = writer_.state();
   const auto& input = model_.preprocessing;
   const bool on_gpu = inference_.device.is_cuda();
   return fmt::format(
-      "format 1\n{}\nmodel: {}, stride in {}, {}{}\ninput: {} pixels, mean {}, std {}\n"
+      "format 1\n{}\nmodel: {}, stride in {}, {}\ninput: {} pixels, mean {}, std {}\n"
       "numbers: {}, LibTorch {}\nimages: {}\n",
-      what, model_.backbone, model_.stride_in == models::StrideIn::k1x1 ? "1x1" : "3x3",
-      state.fingerprint(kSourceFile),
-      state.has(kScriptFile) ? ", script of " + state.fingerprint(kScriptFile) : "",
+      what, model_.backbone, model_.stride_in == models::StrideIn::k1x1 ? "1x1" : "3x3", weights_,
       input.image_size, fmt::join(input.mean, " "), fmt::join(input.std, " "),
       on_gpu ? fmt::format("cuda {}", word_of(inference_.precision)) : "cpu", TORCH_VERSION,
       images);
@@ -90,7 +95,7 @@ methods::Predictions StepViews::predict_target(methods::ModelChoice choice) {
 torch::Tensor StepViews::centres(methods::ModelChoice choice) {
   if (choice == methods::ModelChoice::kCurrent) return source_->centres(network_);
   if (source_centres_.defined()) return source_centres_;
-  const auto& state = writer_.state();
+  const auto& state = this->state();
   if (state.has(kCentresFile)) {
     const auto saved = state.read_tensors(kCentresFile);
     const auto description = saved.metadata.find("source");

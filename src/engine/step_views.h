@@ -30,6 +30,8 @@ class StepViews {
 
   /// Answers of the source model are looked for and kept here.
   void set_cache(FrozenCache cache) { cache_ = std::move(cache); }
+  /// Called before the state is read: somebody may be writing to it.
+  void set_barrier(std::function<void()> barrier) { barrier_ = std::move(barrier); }
   /// From here on these are the target images; they must stay until the next call.
   void set_target(const data::ImageStore& target);
   /// Opens the source images of the state, once.
@@ -48,7 +50,11 @@ class StepViews {
   methods::Predictions predict_target(methods::ModelChoice choice);
   torch::Tensor centres(methods::ModelChoice choice);
 
+  const StateDirectory& state() const;
+
   StateWriter& writer_;
+  std::string weights_;  // which the source model is made of
+  std::function<void()> barrier_ = [] {};
   ModelDescription model_;
   models::ClassifierNetwork network_;
   models::ClassifierNetwork source_model_{nullptr};  // loaded when it is needed

@@ -123,6 +123,13 @@ class Adapter {
   /// will get: for callers who have them decoded already. Used once.
   void set_training_images(std::shared_ptr<const data::ImageSource> images);
 
+  /// From here on finished steps are written on another thread while the next one begins:
+  /// `adapt` returns when a step is trained, `settle` when it is in the state. A kill in
+  /// between loses that step, and the same call does it again.
+  void save_in_background();
+  /// Waits until everything is in the state. Throws what kept it out.
+  void settle();
+
   const Manifest& manifest() const;
   /// The current model, on the device.
   const models::ClassifierNetwork& network() const;

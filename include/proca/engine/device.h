@@ -45,6 +45,9 @@ void begin_warm_up(c10::Device device);
 /// Throws as `choose_device` does.
 c10::Device prepare_compute(const ComputeOptions& options);
 
+/// Whether this process has begun to use a GPU.
+bool is_gpu_in_use();
+
 /// What its maker calls the GPU or the CPU, for reports; `unknown` if nothing tells.
 std::string device_name(c10::Device device);
 

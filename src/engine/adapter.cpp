@@ -251,7 +251,8 @@ class Adapter::Implementation {
                          .context = std::move(context),
                          .device = device_,
                          .compute = options_.compute,
-                         .images = images_.get()});
+                         .images = images_.get()},
+                        machine_);
     if (manifest_.adapting) resume(trainer);
     EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
     Stopwatch since_saving;
@@ -397,8 +398,9 @@ class Adapter::Implementation {
   Manifest manifest_;
   models::ClassifierNetwork network_{nullptr};
   std::unique_ptr<methods::Method> method_;
-  int64_t saved_revision_ = 0;     // of the memory in the last checkpoint
-  int64_t finished_revision_ = 0;  // of the memory of the last finished step
+  std::unique_ptr<TrainingMachine> machine_;  // of the last step
+  int64_t saved_revision_ = 0;                // of the memory in the last checkpoint
+  int64_t finished_revision_ = 0;             // of the memory of the last finished step
   std::unique_ptr<StepViews> views_;
   // Of the step under way.
   std::unique_ptr<data::ImageStore> target_, target_training_;

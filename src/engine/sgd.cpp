@@ -1,5 +1,7 @@
 #include "proca/engine/sgd.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <torch/types.h>
 #include <torch/version.h>
@@ -25,6 +27,24 @@ void Sgd::zero_grad() {
   for (auto& group : groups_) {
     for (auto& parameter : group.parameters) parameter.mutable_grad() = torch::Tensor();
   }
+}
+
+void Sgd::reset() {
+  set_lr_scale(1);
+  const torch::NoGradGuard no_grad;
+  for (auto& buffers : momentum_buffers_) {
+    for (auto& buffer : buffers) buffer.zero_();
+  }
+}
+
+bool Sgd::trains(const std::vector<ParameterGroup>& groups) const {
+  const auto same = [](const torch::Tensor& a, const torch::Tensor& b) { return a.is_same(b); };
+  return std::equal(groups_.begin(), groups_.end(), groups.begin(), groups.end(),
+                    [&](const ParameterGroup& mine, const ParameterGroup& other) {
+                      return mine.lr == other.lr && mine.weight_decay == other.weight_decay &&
+                             std::equal(mine.parameters.begin(), mine.parameters.end(),
+                                        other.parameters.begin(), other.parameters.end(), same);
+                    });
 }
 
 void Sgd::set_lr_scale(double scale) {

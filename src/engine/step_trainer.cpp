@@ -96,7 +96,32 @@ void load_module_state(torch::nn::Module* module,
   }
 }
 
-StepTrainer::StepTrainer(StepMaterial material)
+TrainingMachine::TrainingMachine(const StepMaterial& material)
+    : optimizer(parameter_groups(material), material.recipe.momentum, momentum_of(material.recipe)),
+      iteration(optimizer, {}, material.compute, material.device,
+                recorder_for(material.compute, material.device, material.method->is_repeatable(),
+                             "this method"),
+                material.compute.graph == GraphMode::kOn
+                    ? TrainingIteration::WhenRecordingFails::kThrow
+                    : TrainingIteration::WhenRecordingFails::kGoOn) {}
+
+namespace {
+
+// The one at hand as new, if it trains the same parameters.
+TrainingMachine& prepare(std::unique_ptr<TrainingMachine>& machine, const StepMaterial& material) {
+  if (machine && machine->optimizer.trains(parameter_groups(material))) {
+    machine->optimizer.reset();
+    machine->iteration.set_sums({});
+  } else {
+    machine.reset();  // Before the next one needs memory.
+    machine = std::make_unique<TrainingMachine>(material);
+  }
+  return *machine;
+}
+
+}  // namespace
+
+StepTrainer::StepTrainer(StepMaterial material, std::unique_ptr<TrainingMachine>& machine)
     : material_(std::move(material)),
       source_(material_.source, material_.preprocessing, "source", material_.recipe.source_sampling,
               material_.context.seed, *material_.images),
@@ -104,19 +129,10 @@ StepTrainer::StepTrainer(StepMaterial material)
               TrainingStream::Sampling::kShuffled, material_.context.seed, *material_.images),
       extra_epochs_(material_.method->extra_epochs(material_.context.step)),
       total_iterations_(material_.num_iterations),
-      optimizer_(parameter_groups(material_), material_.recipe.momentum,
-                 momentum_of(material_.recipe)),
-      iteration_(
-          optimizer_,
-          [this](const TrainingIteration::Tensors& tensors) {
-            return material_.method->compute_losses(batch_of(tensors), material_.context);
-          },
-          material_.compute, material_.device,
-          recorder_for(material_.compute, material_.device, material_.method->is_repeatable(),
-                       "this method"),
-          material_.compute.graph == GraphMode::kOn
-              ? TrainingIteration::WhenRecordingFails::kThrow
-              : TrainingIteration::WhenRecordingFails::kGoOn) {
+      machine_(prepare(machine, material_)) {
+  machine_.iteration.set_losses([this](const TrainingIteration::Tensors& tensors) {
+    return material_.method->compute_losses(batch_of(tensors), material_.context);
+  });
   if (total_iterations_ > 0) {
     material_.context.clock_tick =
         static_cast<double>(material_.recipe.iterations) / static_cast<double>(total_iterations_);
@@ -127,13 +143,13 @@ StepTrainer::StepTrainer(StepMaterial material)
 
 std::map<std::string, torch::Tensor> StepTrainer::state() const {
   std::map<std::string, torch::Tensor> sums;
-  for (const auto& [name, loss] : iteration_.sums()) {
+  for (const auto& [name, loss] : machine_.iteration.sums()) {
     sums[name] = torch::stack(
         {loss.sum.cpu(), torch::tensor(static_cast<double>(loss.count), torch::kFloat64)});
   }
   std::map<std::string, torch::Tensor> state;
   models::put_part(state, "network.", material_.network->state());
-  models::put_part(state, "optimizer.", optimizer_.state());
+  models::put_part(state, "optimizer.", machine_.optimizer.state());
   models::put_part(state, "auxiliary.", module_state(material_.method->auxiliary_modules().get()));
   models::put_part(state, "method.", material_.method->save());
   models::put_part(state, "losses.", sums);
@@ -144,7 +160,7 @@ void StepTrainer::load(const std::map<std::string, torch::Tensor>& state, StepPo
   models::load_weights(material_.network,
                        {models::part_of(state, "network."), {}, "training.safetensors"},
                        models::HeadPolicy::kMustMatch);
-  optimizer_.load_state(models::part_of(state, "optimizer."));
+  machine_.optimizer.load_state(models::part_of(state, "optimizer."));
   load_module_state(material_.method->auxiliary_modules().get(),
                     models::part_of(state, "auxiliary."));
   material_.method->load(models::part_of(state, "method."));
@@ -152,7 +168,7 @@ void StepTrainer::load(const std::map<std::string, torch::Tensor>& state, StepPo
   for (const auto& [name, saved] : models::part_of(state, "losses.")) {
     sums[name] = {saved[0], saved[1].item<int64_t>()};
   }
-  iteration_.set_sums(sums);
+  machine_.iteration.set_sums(sums);
   position_ = position;
 }
 
@@ -251,7 +267,7 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
     if (position_.iteration < context.num_iterations) checkpoint();
   }
   // Nothing to report when a stop came after the report, before the epoch's end.
-  if (!iteration_.sums().empty()) report_epoch(events, images, watch, data_s);
+  if (!machine_.iteration.sums().empty()) report_epoch(events, images, watch, data_s);
   material_.method->end_epoch(context);
   if (position_.epoch >= extra_epochs_) epoch_begin_ += stretch.count;
   position_ = {position_.epoch + 1, 0};
@@ -267,7 +283,7 @@ int64_t StepTrainer::train_iteration(methods::AdaptationBatch batch) {
                                static_cast<uint64_t>(context.iteration))());
   batch.prepared = material_.method->prepare(batch, context);
   const auto tensors = tensors_of(std::move(batch));
-  iteration_.run(tensors, lr_scale(material_.recipe, context.clock));
+  machine_.iteration.run(tensors, lr_scale(material_.recipe, context.clock));
   int64_t images = 0;
   for (const auto& tensor : tensors) {
     if (tensor.defined() && tensor.dim() == 4) images += tensor.size(0);
@@ -278,7 +294,7 @@ int64_t StepTrainer::train_iteration(methods::AdaptationBatch batch) {
 void StepTrainer::report_epoch(EventLog& events, int64_t images, const Stopwatch& watch,
                                double data_s) {
   const auto& context = material_.context;
-  losses_ = iteration_.take_means();
+  losses_ = machine_.iteration.take_means();
   std::vector<EventField> fields = {{"step", context.step + 1}, {"epoch", position_.epoch + 1}};
   for (const auto& [name, value] : losses_) {
     if (!std::isfinite(value)) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -25,6 +26,15 @@ struct StepPosition {
   int64_t iteration = 0;
 };
 
+/// What trains: it outlives a step, so that what a GPU has recorded in one can be repeated
+/// in the next.
+struct TrainingMachine {
+  explicit TrainingMachine(const struct StepMaterial& material);
+
+  Sgd optimizer;
+  TrainingIteration iteration;  // uses the optimiser
+};
+
 /// What a step's training works with; all of it outlives the trainer.
 struct StepMaterial {
   models::ClassifierNetwork network{nullptr};  ///< on the device
@@ -40,10 +50,12 @@ struct StepMaterial {
   DeviceImages* images = nullptr;  ///< feeds source and target images to the network
 };
 
-/// The training loop of one time step, with an optimiser of its own.
+/// The training loop of one time step. The optimiser begins anew.
 class StepTrainer {
  public:
-  explicit StepTrainer(StepMaterial material);
+  /// `machine` is that of the step before, or null; it is made if there is none that fits,
+  /// and must outlive the trainer.
+  StepTrainer(StepMaterial material, std::unique_ptr<TrainingMachine>& machine);
 
   /// Where it is: everything that `load` needs to go on from `position()`, less
   /// the method's memory.
@@ -74,8 +86,7 @@ class StepTrainer {
   int64_t extra_epochs_;      // in front of the recipe's
   int64_t total_iterations_;  // where iterations are counted, else 0
   int64_t epoch_begin_ = 0;   // the iteration of the step that the epoch began with
-  Sgd optimizer_;
-  TrainingIteration iteration_;
+  TrainingMachine& machine_;
   StepPosition position_;
   std::map<std::string, double> losses_;
 };

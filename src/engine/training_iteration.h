@@ -36,6 +36,9 @@ class TrainingIteration {
                     torch::Device device, std::unique_ptr<WorkRecorder> recorder,
                     WhenRecordingFails when_it_fails = WhenRecordingFails::kGoOn);
 
+  /// The same computation, by another owner: what was recorded still holds.
+  void set_losses(Losses losses) { losses_ = std::move(losses); }
+
   void run(const Tensors& inputs, double lr_scale);
 
   /// Each term's sum so far, a double scalar on the device, and how many were added.

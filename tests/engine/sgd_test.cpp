@@ -86,5 +86,31 @@ TEST(SgdTest, RefusesAForeignState) {
   EXPECT_THROW(sgd.load_state({{"momentum.1", torch::zeros({1})}}), InputError);
 }
 
+TEST(SgdTest, AsNewItHasNoMomentumAndTheOldRate) {
+  auto weight = torch::tensor({1.0}).set_requires_grad(true);
+  Sgd sgd({{{weight}, 0.1, 0.0}}, 0.9);
+  const auto step = [&] {
+    weight.mutable_grad() = torch::tensor({2.0});
+    sgd.step();
+  };
+  sgd.set_lr_scale(0.5);
+  step();  // 1 - 0.05 * 2 = 0.9
+  EXPECT_NEAR(weight.item<double>(), 0.9, 1e-6);
+  sgd.reset();
+  step();  // 0.9 - 0.1 * 2 = 0.7; momentum would make it 0.52
+  EXPECT_NEAR(weight.item<double>(), 0.7, 1e-6);
+}
+
+TEST(SgdTest, KnowsItsParameters) {
+  const auto weight = torch::ones({1}), other = torch::ones({1});
+  const Sgd sgd({{{weight}, 0.1, 0.01}}, 0.9);
+  EXPECT_TRUE(sgd.trains({{{weight}, 0.1, 0.01}}));
+  EXPECT_FALSE(sgd.trains({{{other}, 0.1, 0.01}}));  // equal, but another one
+  EXPECT_FALSE(sgd.trains({{{weight}, 0.2, 0.01}}));
+  EXPECT_FALSE(sgd.trains({{{weight}, 0.1, 0.0}}));
+  EXPECT_FALSE(sgd.trains({{{weight, other}, 0.1, 0.01}}));
+  EXPECT_FALSE(sgd.trains({}));
+}
+
 }  // namespace
 }  // namespace proca::engine

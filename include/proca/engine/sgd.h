@@ -31,6 +31,11 @@ class Sgd {
   Sgd(std::vector<ParameterGroup> groups, double momentum, Momentum kind = Momentum::kClassic);
 
   void zero_grad();
+  /// As new: without momentum, at the groups' own rates. The tensors stay the same ones, so
+  /// that recorded updates go on working.
+  void reset();
+  /// Whether it trains these very parameters, with these rates.
+  bool trains(const std::vector<ParameterGroup>& groups) const;
   /// From the next update on the rate of every group is multiplied with it.
   void set_lr_scale(double scale);
   /// One update. Parameters without a gradient are left alone. On a GPU all of a group are

@@ -1,0 +1,71 @@
+// The project's CUDA kernels as a Python module, for check.py.
+
+#include <optional>
+
+#include <torch/extension.h>
+
+#include "batch_norm_kernels.h"
+#include "max_pool.h"
+
+namespace {
+
+using proca::models::BatchNormInput;
+using proca::models::BatchNormResult;
+using torch::Tensor;
+
+// What is not there is None in Python.
+std::optional<Tensor> some(const Tensor& tensor) {
+  return tensor.defined() ? std::optional<Tensor>(tensor) : std::nullopt;
+}
+
+struct Layer {
+  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+
+  BatchNormInput input(const Tensor& values, const std::optional<Tensor>& residual,
+                       const std::vector<int64_t>& groups, bool relu) const {
+    return {.values = values,
+            .residual = residual.value_or(Tensor()),
+            .weight = weight,
+            .bias = bias,
+            .running_mean = running_mean,
+            .running_var = running_var,
+            .num_batches_tracked = num_batches_tracked,
+            .group_sizes = groups,
+            .relu = relu};
+  }
+};
+
+}  // namespace
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
+  pybind11::class_<Layer>(module, "Layer")
+      .def(pybind11::init([](Tensor weight, Tensor bias, Tensor mean, Tensor var, Tensor tracked) {
+        return Layer{weight, bias, mean, var, tracked};
+      }))
+      .def("forward",
+           [](const Layer& layer, const Tensor& values, const std::optional<Tensor>& residual,
+              const std::vector<int64_t>& groups, bool relu) {
+             const auto result = proca::models::cuda_batch_norm_kernels()->forward(
+                 layer.input(values, residual, groups, relu));
+             return std::make_tuple(result.output, result.mean, result.inv_std, some(result.mask));
+           })
+      .def("backward",
+           [](const Layer& layer, const Tensor& gradient, const Tensor& values,
+              const std::optional<Tensor>& residual, const std::vector<int64_t>& groups, bool relu,
+              const Tensor& mean, const Tensor& inv_std, const std::optional<Tensor>& mask) {
+             const BatchNormResult result{
+                 .output = {}, .mean = mean, .inv_std = inv_std, .mask = mask.value_or(Tensor())};
+             const auto gradients = proca::models::cuda_batch_norm_kernels()->backward(
+                 gradient, layer.input(values, residual, groups, relu), result);
+             return std::make_tuple(gradients.values, some(gradients.residual), gradients.weight,
+                                    gradients.bias);
+           });
+  module.def("max_pool", [](const Tensor& values) {
+    const auto result = proca::models::cuda_max_pool_kernels()->forward(values);
+    return std::make_tuple(result.output, result.winners);
+  });
+  module.def("max_pool_backward",
+             [](const Tensor& gradient, const Tensor& winners, const std::vector<int64_t>& shape) {
+               return proca::models::cuda_max_pool_kernels()->backward(gradient, winners, shape);
+             });
+}

@@ -114,16 +114,17 @@ c10::Device choose_device(const ComputeOptions& options) {
 
 bool is_gpu_in_use() { return gpu_in_use; }
 
-void begin_warm_up(c10::Device device) {
-  if (!device.is_cuda()) return;
-  gpu_in_use = true;
+void begin_warm_up(const ComputeOptions& options) {
   // Joined when the program ends, long after it is done.
-  static std::jthread thread([device] {
+  static std::jthread thread([options] {
     try {
+      const auto device = choose_device(options);
+      if (!device.is_cuda()) return;
+      gpu_in_use = true;
       warm_up(device);
     } catch (const std::exception& error) {
       // Whoever uses the device next meets the same, and can tell the user.
-      log_debug(fmt::format("{} could not be warmed up: {}", device.str(), error.what()));
+      log_debug(fmt::format("{} could not be warmed up: {}", options.device, error.what()));
     }
   });
 }
@@ -131,9 +132,9 @@ void begin_warm_up(c10::Device device) {
 c10::Device prepare_compute(const ComputeOptions& options) {
   at::set_num_threads(static_cast<int>(options.resolved_threads()));
   set_precision(options.precision);
+  begin_warm_up(options);
   const auto device = choose_device(options);
   if (device.is_cpu()) warn_about_slow_blas();
-  begin_warm_up(device);
   leave_default_stream(device);
   return device;
 }

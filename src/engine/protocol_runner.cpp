@@ -35,7 +35,7 @@ class ProtocolRun {
  public:
   ProtocolRun(const RunOptions& options, const protocol::Preset& preset, fs::path out)
       : options_(options), out_(std::move(out)) {
-    begin_warm_up(choose_device(options.adapt.compute));  // while lists are read, images decoded
+    begin_warm_up(options.adapt.compute);  // while lists are read, images decoded
     const auto paths =
         protocol::find_task(preset, options.data_root, options.source, options.target);
     if (options_.adapt.load.root.empty()) options_.adapt.load.root = options.data_root;

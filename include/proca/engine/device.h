@@ -37,7 +37,7 @@ c10::Device choose_device(const ComputeOptions& options);
 /// Starts to get a GPU ready on a thread of its own and returns at once: its first use
 /// costs up to a second, in which images can be decoded. Whoever uses the device earlier
 /// waits as long as without. Does nothing for a CPU, nor the second time.
-void begin_warm_up(c10::Device device);
+void begin_warm_up(const ComputeOptions& options);
 
 /// Sets LibTorch's number of threads (it starts with one), chooses the device,
 /// begins to warm it up, and returns it. On CUDA the calling thread works on a stream of its

@@ -52,7 +52,7 @@ void TrainingIteration::run(const Tensors& inputs, double lr_scale) {
 void TrainingIteration::record(Shape& shape, const Tensors& inputs) {
   shape.inputs.clear();
   for (const auto& input : inputs) {
-    shape.inputs.push_back(input.defined() ? input.clone() : torch::Tensor());
+    shape.inputs.push_back(input.defined() ? input.detach().clone() : torch::Tensor());
   }
   optimizer_.zero_grad();
   try {
@@ -67,9 +67,8 @@ void TrainingIteration::record(Shape& shape, const Tensors& inputs) {
 }
 
 void TrainingIteration::repeat(Shape& shape, const Tensors& inputs) {
-  const torch::NoGradGuard no_grad;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].defined()) shape.inputs[i].copy_(inputs[i], /*non_blocking=*/true);
+    if (inputs[i].defined()) shape.inputs[i].copy_(inputs[i].detach(), /*non_blocking=*/true);
   }
   shape.work->repeat();
 }

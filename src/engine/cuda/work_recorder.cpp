@@ -1,4 +1,4 @@
-#include "../work_recorder.h"
+#include "work_recorder.h"
 
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAGuard.h>

@@ -5,7 +5,7 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/types.h>
 
-#include "../batch_norm_kernels.h"
+#include "batch_norm_kernels.h"
 #include "batch_norm_launch.h"
 
 namespace proca::models {

@@ -1,4 +1,4 @@
-#include "../max_pool.h"
+#include "max_pool.h"
 
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAException.h>

@@ -13,6 +13,7 @@
 
 #include "../version.h"
 #include "bench.h"
+#include "proca/adaptation/prototype_memory.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/random.h"
@@ -46,7 +47,7 @@ double peak_memory_mb() {
 std::string shown(const Json& value) {
   if (value.is_number_float()) {
     const double number = value.get<double>();
-    return fmt::format(number < 10 ? "{:.3f}" : "{:.1f}", number);
+    return fmt::format("{:.{}f}", number, number < 10 ? 3 : 1);
   }
   return value.is_string() ? value.get<std::string>() : value.dump();
 }

@@ -2,7 +2,6 @@
 
 #include <c10/util/Exception.h>
 
-#include "gpu_name.h"
 #include "proca/engine/device.h"
 
 namespace proca::engine {

@@ -32,6 +32,9 @@ c10::Device prepare_compute(const ComputeOptions& options);
 /// What its maker calls the GPU or the CPU, for reports; `unknown` if nothing tells.
 std::string device_name(c10::Device device);
 
+/// The same for a GPU alone; a build without CUDA knows none.
+std::string gpu_name(c10::Device device);
+
 /// Most bytes that LibTorch has held on a GPU since the process began, cached ones
 /// included; 0 for a CPU.
 int64_t peak_device_bytes(c10::Device device);

@@ -186,8 +186,7 @@ void OptionSet::bind_bytes(std::string name, int64_t& value, std::string help) {
   option.toml = [&value] { return fmt::format("{}", value); };
 }
 
-void OptionSet::bind_auto_bytes(std::string name, std::optional<int64_t>& value,
-                                std::string help) {
+void OptionSet::bind_auto_bytes(std::string name, std::optional<int64_t>& value, std::string help) {
   const auto number = std::make_shared<int64_t>();
   bind_bytes(std::move(name), *number, std::move(help));
   allow_auto(value, number);

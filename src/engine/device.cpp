@@ -12,7 +12,6 @@
 #include <torch/cuda.h>
 #include <torch/types.h>
 
-#include "gpu_name.h"
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/core/parallel.h"

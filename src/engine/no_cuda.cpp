@@ -3,7 +3,6 @@
 #include <c10/util/Exception.h>
 
 #include "device_memory.h"
-#include "gpu_name.h"
 #include "proca/engine/device.h"
 #include "work_recorder.h"
 

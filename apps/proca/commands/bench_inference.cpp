@@ -67,11 +67,11 @@ Measurement measure_load(const BenchOptions& options) {
 // The images are on the device before the network is asked, so that only its own time
 // counts; `evaluation_images_per_s` is the whole of it, from bytes in memory to answers.
 Measurement measure_inference(const BenchOptions& options) {
-  const Images images(options);
   engine::ModelDescription description;
   description.backbone = options.backbone;
   for (int64_t i = 0; i < 10; ++i) description.class_names.push_back(std::to_string(i));
   auto network = engine::build_network(description, 0);
+  const Images images(options);
   network->to(images.device);
   std::vector<torch::Tensor> batches;
   const double loading_s = images.pass(

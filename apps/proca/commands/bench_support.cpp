@@ -47,7 +47,7 @@ double peak_memory_mb() {
 std::string shown(const Json& value) {
   if (value.is_number_float()) {
     const double number = value.get<double>();
-    return number < 10 ? fmt::format("{:.3f}", number) : fmt::format("{:.1f}", number);
+    return fmt::format("{:.{}f}", number, number < 10 ? 3 : 1);
   }
   return value.is_string() ? value.get<std::string>() : value.dump();
 }

@@ -51,6 +51,9 @@ bool is_gpu_in_use();
 /// What its maker calls the GPU or the CPU, for reports; `unknown` if nothing tells.
 std::string device_name(c10::Device device);
 
+/// The same for a GPU alone; a build without CUDA knows none.
+std::string gpu_name(c10::Device device);
+
 /// Most bytes that LibTorch has held on a GPU since the process began, cached ones
 /// included; 0 for a CPU.
 int64_t peak_device_bytes(c10::Device device);

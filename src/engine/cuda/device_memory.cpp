@@ -1,4 +1,4 @@
-#include "../device_memory.h"
+#include "device_memory.h"
 
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>

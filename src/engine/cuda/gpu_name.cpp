@@ -1,6 +1,6 @@
-#include "../gpu_name.h"
-
 #include <ATen/cuda/CUDAContext.h>
+
+#include "proca/engine/device.h"
 
 namespace proca::engine {
 

@@ -191,7 +191,11 @@ void add_epochs(Measurement& measurement, const fs::path& state, const std::stri
   std::istringstream lines(read_text_file(state / "events.jsonl"));
   for (std::string line; std::getline(lines, line);) {
     auto entry = Json::parse(line);
-    if (entry.at("event") == event) epochs.push_back(std::move(entry));
+    if (entry.at("event").get<std::string>() == event) epochs.push_back(std::move(entry));
+  }
+  if (std::ssize(epochs) < repeats) {
+    throw Error(fmt::format("{}: has {} events \"{}\", not {}", (state / "events.jsonl").string(),
+                            epochs.size(), event, repeats));
   }
   for (auto i = epochs.size() - static_cast<size_t>(repeats); i < epochs.size(); ++i) {
     measurement.seconds.push_back(epochs[i].at("seconds").get<double>());

@@ -1,6 +1,6 @@
 #include "save_queue.h"
 
-#include <exception>
+#include <chrono>
 
 #include "proca/core/log.h"
 
@@ -8,13 +8,16 @@ namespace proca::engine {
 
 SaveQueue::~SaveQueue() {
   try {
-    wait();
+    if (!is_reported_) wait();
   } catch (const std::exception& error) {
     log_error(error.what());
   }
 }
 
 void SaveQueue::add(std::function<void()> work) {
+  const bool has_ended =
+      !last_.valid() || last_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  if (has_ended) wait();
   last_ =
       std::async(std::launch::async, [before = std::move(last_), work = std::move(work)]() mutable {
         if (before.valid()) before.get();
@@ -23,7 +26,14 @@ void SaveQueue::add(std::function<void()> work) {
 }
 
 void SaveQueue::wait() {
-  if (last_.valid()) last_.get();
+  try {
+    if (last_.valid()) last_.get();
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  if (!failure_) return;
+  is_reported_ = true;
+  std::rethrow_exception(failure_);
 }
 
 }  // namespace proca::engine

@@ -248,7 +248,9 @@ void StateWriter::commit(const Manifest& manifest) {
   for (const auto& file : staged_) {
     const auto next = next_of(folder_ / file);
     sync_file(next);
-    folders.insert(next.parent_path());
+    // A new folder is a name in the one above.
+    for (auto at = next.parent_path(); at != folder_; at = at.parent_path()) folders.insert(at);
+    folders.insert(folder_);
   }
   for (const auto& folder : folders) sync_folder(folder);
   auto json = nlohmann::ordered_json{{"format_version", kFormatVersion}};

@@ -111,7 +111,7 @@ namespace {
 TrainingMachine& prepare(std::unique_ptr<TrainingMachine>& machine, const StepMaterial& material) {
   if (machine && machine->optimizer.trains(parameter_groups(material))) {
     machine->optimizer.reset();
-    machine->iteration.set_sums({});
+    machine->iteration.begin_anew();
   } else {
     machine.reset();  // Before the next one needs memory.
     machine = std::make_unique<TrainingMachine>(material);

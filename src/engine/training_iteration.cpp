@@ -39,14 +39,21 @@ TrainingIteration::TrainingIteration(Sgd& optimizer, Losses losses, const Comput
 void TrainingIteration::run(const Tensors& inputs, double lr_scale) {
   optimizer_.set_lr_scale(lr_scale);
   auto& shape = shapes_[key_of(inputs)];
-  if (recorder_ && shape.seen >= kRecordAfter && !shape.work) record(shape, inputs);
+  ++shape.seen;
+  const bool is_due = shape.seen > kRecordAfter && !shape.terms.empty();
+  if (recorder_ && is_due && !shape.work) record(shape, inputs);
   if (shape.work) {
     repeat(shape, inputs);
   } else {
     shape.terms = compute(inputs);
-    ++shape.seen;
   }
   for (const auto& name : shape.terms) ++sums_.at(name).count;
+}
+
+void TrainingIteration::begin_anew() {
+  set_sums({});
+  std::erase_if(shapes_, [](const auto& entry) { return entry.second.seen <= 2 * kRecordAfter; });
+  for (auto& [key, shape] : shapes_) shape.seen = 0;
 }
 
 void TrainingIteration::record(Shape& shape, const Tensors& inputs) {

@@ -60,7 +60,7 @@ struct SourceTrainingOptions {
   double weight_decay = 5e-4;
   double label_smoothing = 0;
   double holdout = 0;             ///< share of every class kept back to measure accuracy on
-  int64_t checkpoint_every = 30;  ///< seconds between checkpoints, at the end of an epoch
+  int64_t checkpoint_every = 60;  ///< seconds between checkpoints, at the end of an epoch
   int64_t seed = 0;
   data::LoadOptions load;
   ComputeOptions compute;

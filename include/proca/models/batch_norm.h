@@ -25,8 +25,8 @@ class BatchNormImpl : public torch::nn::Module {
   /// [N, C, H, W] or [N, C] -> the same shape. In training mode every group has
   /// statistics of its own and updates the running ones in turn, as if the layer were
   /// called on one group after the other. `group_sizes` are numbers of images; none means
-  /// one group. Images behind the last group are padding: they come out as zeros, get no
-  /// gradient and count for nothing.
+  /// one group. Images behind the last group are padding: in training mode they come out as
+  /// zeros, get no gradient and count for nothing.
   torch::Tensor forward(const torch::Tensor& values, at::IntArrayRef group_sizes, const Then& then);
   torch::Tensor forward(const torch::Tensor& values) { return forward(values, {}, {}); }
 

@@ -69,6 +69,11 @@ std::unique_ptr<WorkRecorder> make_work_recorder(c10::Device device) {
 void leave_default_stream(c10::Device device) {
   if (!device.is_cuda()) return;
   c10::cuda::set_device(device.index());
+  // Once: memory that was used on one stream is kept for that one.
+  if (c10::cuda::getCurrentCUDAStream(device.index()) !=
+      c10::cuda::getDefaultCUDAStream(device.index())) {
+    return;
+  }
   c10::cuda::setCurrentCUDAStream(
       c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index()));
 }

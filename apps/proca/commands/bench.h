@@ -8,6 +8,7 @@
 #include <torch/types.h>
 #include <nlohmann/json.hpp>
 
+#include "../command.h"
 #include "proca/core/options.h"
 #include "proca/data/image_source.h"
 #include "proca/engine/device.h"
@@ -65,6 +66,12 @@ struct StepBenchOptions {
   engine::ComputeOptions compute;
 };
 Measurement measure_step(const StepBenchOptions& options);
+
+/// Nothing measured yet: so many images in a repeat, as the options say.
+Measurement measurement_of(std::string bench, int64_t images, const BenchOptions& options);
+/// `bench NAME` with the options of a network.
+Command network_bench(std::string name, std::string summary,
+                      Measurement (*measure)(const BenchOptions& options));
 
 /// With machine and versions, as every measurement prints it.
 nlohmann::ordered_json to_json(const Measurement& measurement,

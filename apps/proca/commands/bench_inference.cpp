@@ -40,21 +40,11 @@ struct Images {
   engine::InferenceOptions inference;
 };
 
-nlohmann::ordered_json about(const BenchOptions& options) {
-  return {{"image_size", options.image_size},
-          {"batch_size", options.batch_size},
-          {"iterations", options.iterations}};
-}
-
 }  // namespace
 
 Measurement measure_load(const BenchOptions& options) {
   const Images images(options);
-  Measurement measurement{.bench = "load",
-                          .images = images.store.size(),
-                          .seconds = {},
-                          .data_s = {},
-                          .about = about(options)};
+  auto measurement = measurement_of("load", images.store.size(), options);
   for (int64_t i = -kWarmUps; i < options.repeats; ++i) {
     const double seconds = images.pass([](const torch::Tensor&, const torch::Tensor&) {});
     if (i < 0) continue;
@@ -77,11 +67,7 @@ Measurement measure_inference(const BenchOptions& options) {
   const double loading_s = images.pass(
       [&](const torch::Tensor& batch, const torch::Tensor&) { batches.push_back(batch); });
 
-  Measurement measurement{.bench = "inference",
-                          .images = images.store.size(),
-                          .seconds = {},
-                          .data_s = {},
-                          .about = about(options)};
+  auto measurement = measurement_of("inference", images.store.size(), options);
   measurement.about["backbone"] = options.backbone;
   const torch::NoGradGuard no_grad;
   const auto predict = models::make_predictor(
@@ -103,20 +89,12 @@ Measurement measure_inference(const BenchOptions& options) {
 }
 
 Command bench_load_command() {
-  return {"bench load", "batches from memory to the device: images/s", [](OptionSet& set) {
-            const auto options = std::make_shared<BenchOptions>();
-            options->bind(set);
-            return [options] { print(measure_load(*options), options->compute, options->json); };
-          }};
+  return network_bench("load", "batches from memory to the device: images/s", measure_load);
 }
 
 Command bench_inference_command() {
-  return {"bench inference", "prediction with folded batch-norm: images/s", [](OptionSet& set) {
-            const auto options = std::make_shared<BenchOptions>();
-            options->bind(set);
-            return
-                [options] { print(measure_inference(*options), options->compute, options->json); };
-          }};
+  return network_bench("inference", "prediction with folded batch-norm: images/s",
+                       measure_inference);
 }
 
 }  // namespace proca::app

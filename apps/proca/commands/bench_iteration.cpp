@@ -32,26 +32,16 @@ Measurement measure_iteration(const BenchOptions& options) {
   engine::Adapter adapter(adapt, scratch.path() / "state");
   adapter.adapt(
       std::make_shared<NoiseImages>(options.num_images(), options.image_size, 0, "target"));
-  Measurement measurement{.bench = "iteration",
-                          .images = 3 * options.num_images(),
-                          .seconds = {},
-                          .data_s = {},
-                          .about = {{"backbone", options.backbone},
-                                    {"image_size", options.image_size},
-                                    {"batch_size", options.batch_size},
-                                    {"iterations", options.iterations}}};
+  auto measurement = measurement_of("iteration", 3 * options.num_images(), options);
+  measurement.about["backbone"] = options.backbone;
   add_epochs(measurement, scratch.path() / "state", "adapt_epoch", options.repeats);
   return measurement;
 }
 
 Command bench_iteration_command() {
-  return {"bench iteration", "adaptation iterations of ProCA, source + target + replay: images/s",
-          [](OptionSet& set) {
-            const auto options = std::make_shared<BenchOptions>();
-            options->bind(set);
-            return
-                [options] { print(measure_iteration(*options), options->compute, options->json); };
-          }};
+  return network_bench("iteration",
+                       "adaptation iterations of ProCA, source + target + replay: images/s",
+                       measure_iteration);
 }
 
 }  // namespace proca::app

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <memory>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -62,6 +63,26 @@ void BenchOptions::bind(OptionSet& options) {
   options.bind("repeats", repeats, "to take the median of", 1, 10'000);
   compute.bind(options);
   options.bind("json", json, "print JSON");
+}
+
+Measurement measurement_of(std::string bench, int64_t images, const BenchOptions& options) {
+  return {.bench = std::move(bench),
+          .images = images,
+          .seconds = {},
+          .data_s = {},
+          .about = {{"image_size", options.image_size},
+                    {"batch_size", options.batch_size},
+                    {"iterations", options.iterations}}};
+}
+
+Command network_bench(std::string name, std::string summary,
+                      Measurement (*measure)(const BenchOptions& options)) {
+  return {"bench " + name, std::move(summary), [measure](OptionSet& set) {
+            const auto options = std::make_shared<BenchOptions>();
+            options->bind(set);
+            return
+                [options, measure] { print(measure(*options), options->compute, options->json); };
+          }};
 }
 
 void synchronize(torch::Device device) {

@@ -1,7 +1,5 @@
 // Source training: the real one, on made-up images.
 
-#include <memory>
-
 #include "bench.h"
 #include "commands.h"
 #include "proca/data/packed_file.h"
@@ -25,25 +23,14 @@ Measurement measure_training(const BenchOptions& options) {
                           NoiseImages(options.num_images(), stored_size, kClasses, "source"),
                           {.image_size = stored_size});
   engine::train_source(training, scratch.path() / "state");
-  Measurement measurement{.bench = "training",
-                          .images = options.num_images(),
-                          .seconds = {},
-                          .data_s = {},
-                          .about = {{"backbone", options.backbone},
-                                    {"image_size", options.image_size},
-                                    {"batch_size", options.batch_size},
-                                    {"iterations", options.iterations}}};
+  auto measurement = measurement_of("training", options.num_images(), options);
+  measurement.about["backbone"] = options.backbone;
   add_epochs(measurement, scratch.path() / "state", "epoch", options.repeats);
   return measurement;
 }
 
 Command bench_training_command() {
-  return {"bench training", "iterations of source training: images/s", [](OptionSet& set) {
-            const auto options = std::make_shared<BenchOptions>();
-            options->bind(set);
-            return
-                [options] { print(measure_training(*options), options->compute, options->json); };
-          }};
+  return network_bench("training", "iterations of source training: images/s", measure_training);
 }
 
 }  // namespace proca::app

@@ -25,23 +25,23 @@ class Proca final : public Method {
   void begin_epoch(const StepContext& context) override { prototypes_.begin_epoch(context); }
   void end_epoch(const StepContext& context) override { prototypes_.end_epoch(context); }
 
-  // The pseudo-labels of the batch, then the replayed prototypes.
+  // The replayed prototypes, then the pseudo-labels of the batch.
   std::vector<torch::Tensor> prepare(const AdaptationBatch& batch,
                                      const StepContext& context) override {
     auto tensors = prototypes_.replay(context).tensors();
-    tensors.insert(tensors.begin(), prototypes_.pseudo_labels(batch.target_ids));
+    tensors.push_back(prototypes_.pseudo_labels(batch.target_ids));
     return tensors;
   }
   bool is_repeatable() const override { return true; }
 
   std::vector<LossTerm> compute_losses(const AdaptationBatch& batch, const StepContext&) override {
-    const auto replay = PrototypeReplay::Replay::from(batch.prepared, 1);
+    const auto replay = PrototypeReplay::Replay::from(batch.prepared);
     std::vector<torch::Tensor> groups = {batch.source_images, batch.target_images};
     if (!replay.empty()) groups.push_back(replay.images);
     const auto outputs = network_->forward_each(groups);
     std::vector<LossTerm> terms = {
         {"source", losses::cross_entropy(outputs[0].logits, batch.source_labels)},
-        {"target", losses::cross_entropy(outputs[1].logits, batch.prepared.front())}};
+        {"target", losses::cross_entropy(outputs[1].logits, batch.prepared.back())}};
     for (auto& term : prototypes_.losses_on(replay, outputs.back())) {
       terms.push_back(std::move(term));
     }

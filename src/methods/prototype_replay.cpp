@@ -185,15 +185,11 @@ torch::Tensor PrototypeReplay::draw_negatives(const torch::Tensor& labels,
 }
 
 std::vector<torch::Tensor> PrototypeReplay::Replay::tensors() const {
-  if (empty()) return {};
   return {images, labels, soft_labels, centres, negatives};
 }
 
-PrototypeReplay::Replay PrototypeReplay::Replay::from(const std::vector<torch::Tensor>& tensors,
-                                                      size_t first) {
-  if (tensors.size() <= first) return {};
-  const auto* part = &tensors.at(first);
-  return {part[0], part[1], part[2], part[3], part[4]};
+PrototypeReplay::Replay PrototypeReplay::Replay::from(const std::vector<torch::Tensor>& tensors) {
+  return {tensors.at(0), tensors.at(1), tensors.at(2), tensors.at(3), tensors.at(4)};
 }
 
 std::vector<LossTerm> PrototypeReplay::losses_on(const Replay& replay,

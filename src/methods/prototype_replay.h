@@ -37,10 +37,11 @@ class PrototypeReplay {
     torch::Tensor negatives;    ///< int64 [n, .]; undefined: all other classes
     bool empty() const { return !labels.defined(); }
 
-    /// For `Method::prepare`: nothing at all if it is empty.
+    /// For `Method::prepare`: always so many, undefined where there is nothing.
+    static constexpr size_t kNumTensors = 5;
     std::vector<torch::Tensor> tensors() const;
-    /// From what `tensors` gave, beginning with number `first`.
-    static Replay from(const std::vector<torch::Tensor>& tensors, size_t first);
+    /// From what begins with what `tensors` gave.
+    static Replay from(const std::vector<torch::Tensor>& tensors);
   };
   Replay replay(const StepContext& context);
   /// `alignment` (L_con) and `distillation` (L_dis), weighted; none for an empty replay.

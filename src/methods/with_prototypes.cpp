@@ -63,14 +63,11 @@ class WithPrototypes final : public Method {
     prototypes_.begin_epoch(context);
   }
 
-  // What the inner method wants, then the replayed prototypes.
+  // The replayed prototypes, then what the inner method wants.
   std::vector<torch::Tensor> prepare(const AdaptationBatch& batch,
                                      const StepContext& context) override {
-    auto tensors = inner_->prepare(batch, context);
-    num_inner_ = tensors.size();
-    for (auto& tensor : prototypes_.replay(context).tensors()) {
-      tensors.push_back(std::move(tensor));
-    }
+    auto tensors = prototypes_.replay(context).tensors();
+    for (auto& tensor : inner_->prepare(batch, context)) tensors.push_back(std::move(tensor));
     return tensors;
   }
   bool is_repeatable() const override { return inner_->is_repeatable(); }
@@ -78,10 +75,11 @@ class WithPrototypes final : public Method {
   std::vector<LossTerm> compute_losses(const AdaptationBatch& batch,
                                        const StepContext& context) override {
     auto inner_batch = batch;
-    inner_batch.prepared.resize(num_inner_);
+    const auto begin = inner_batch.prepared.begin();
+    inner_batch.prepared.erase(begin, begin + PrototypeReplay::Replay::kNumTensors);
     auto terms = inner_->compute_losses(inner_batch, context);
     if (terms.empty()) return terms;  // It passed over this batch.
-    const auto replay = PrototypeReplay::Replay::from(batch.prepared, num_inner_);
+    const auto replay = PrototypeReplay::Replay::from(batch.prepared);
     if (replay.empty()) return terms;
     const auto output = network_->forward(replay.images);
     if (values_.replay == ReplayLoss::kHard) {
@@ -120,7 +118,6 @@ class WithPrototypes final : public Method {
   std::unique_ptr<Method> inner_;
   models::ClassifierNetwork network_;
   PrototypeReplay prototypes_;
-  size_t num_inner_ = 0;  // of the tensors in the last `prepare`
 };
 
 }  // namespace

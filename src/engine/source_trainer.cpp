@@ -161,9 +161,7 @@ class SourceTrainer {
     iteration_.emplace(
         *optimizer_, [this](const TrainingIteration::Tensors& batch) { return losses_of(batch); },
         options_.compute, device_,
-        recorder_for(options_.compute, device_, /*is_repeatable=*/true, "source training"),
-        options_.compute.graph == GraphMode::kOn ? TrainingIteration::WhenRecordingFails::kThrow
-                                                 : TrainingIteration::WhenRecordingFails::kGoOn);
+        recorder_for(options_.compute, device_, /*is_repeatable=*/true, "source training"));
   }
 
   void resume(const StateDirectory& state) {

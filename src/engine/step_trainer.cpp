@@ -100,10 +100,7 @@ TrainingMachine::TrainingMachine(const StepMaterial& material)
     : optimizer(parameter_groups(material), material.recipe.momentum, momentum_of(material.recipe)),
       iteration(optimizer, {}, material.compute, material.device,
                 recorder_for(material.compute, material.device, material.method->is_repeatable(),
-                             "this method"),
-                material.compute.graph == GraphMode::kOn
-                    ? TrainingIteration::WhenRecordingFails::kThrow
-                    : TrainingIteration::WhenRecordingFails::kGoOn) {}
+                             "this method")) {}
 
 namespace {
 

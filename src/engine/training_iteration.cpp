@@ -27,14 +27,13 @@ std::vector<int64_t> key_of(const std::vector<torch::Tensor>& tensors) {
 }  // namespace
 
 TrainingIteration::TrainingIteration(Sgd& optimizer, Losses losses, const ComputeOptions& compute,
-                                     torch::Device device, std::unique_ptr<WorkRecorder> recorder,
-                                     WhenRecordingFails when_it_fails)
+                                     torch::Device device, std::unique_ptr<WorkRecorder> recorder)
     : optimizer_(optimizer),
       losses_(std::move(losses)),
       precision_(compute.precision),
       device_(device),
       recorder_(std::move(recorder)),
-      when_it_fails_(when_it_fails) {}
+      must_record_(compute.graph == GraphMode::kOn) {}
 
 void TrainingIteration::run(const Tensors& inputs, double lr_scale) {
   optimizer_.set_lr_scale(lr_scale);
@@ -65,7 +64,7 @@ void TrainingIteration::record(Shape& shape, const Tensors& inputs) {
   try {
     shape.work = recorder_->record([this, &shape] { compute(shape.inputs); });
   } catch (const std::exception& error) {
-    if (when_it_fails_ == WhenRecordingFails::kThrow) throw;
+    if (must_record_) throw;
     log_warning(fmt::format("training goes on without a graph, which could not be recorded: {}",
                             error.what()));
     recorder_.reset();

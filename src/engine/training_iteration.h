@@ -29,12 +29,10 @@ class TrainingIteration {
   using Losses = std::function<std::vector<methods::LossTerm>(const Tensors& inputs)>;
 
   /// `optimizer` must outlive it. With a recorder, `losses` must be a function of its
-  /// inputs and of weights alone (`Method::is_repeatable`); `when_it_fails` decides what
-  /// happens if it turns out not to be.
-  enum class WhenRecordingFails { kGoOn, kThrow };
+  /// inputs and of weights alone (`Method::is_repeatable`). If it turns out not to be,
+  /// training goes on without recording, unless the options want it (`--graph on`).
   TrainingIteration(Sgd& optimizer, Losses losses, const ComputeOptions& compute,
-                    torch::Device device, std::unique_ptr<WorkRecorder> recorder,
-                    WhenRecordingFails when_it_fails = WhenRecordingFails::kGoOn);
+                    torch::Device device, std::unique_ptr<WorkRecorder> recorder);
 
   /// The same computation, by another owner: what was recorded still holds.
   void set_losses(Losses losses) { losses_ = std::move(losses); }
@@ -73,7 +71,7 @@ class TrainingIteration {
   Precision precision_;
   torch::Device device_;
   std::unique_ptr<WorkRecorder> recorder_;
-  WhenRecordingFails when_it_fails_;
+  bool must_record_;
   std::map<std::string, LossSum> sums_;
   std::map<std::vector<int64_t>, Shape> shapes_;
 };

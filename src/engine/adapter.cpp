@@ -17,9 +17,9 @@
 #include "proca/models/load_weights.h"
 #include "proca/models/named_tensors.h"
 #include "run_config.h"
-#include "save_queue.h"
 #include "start_weights.h"
 #include "state_files.h"
+#include "state_saver.h"
 #include "step_files.h"
 #include "step_trainer.h"
 #include "step_views.h"
@@ -27,6 +27,14 @@
 namespace proca::engine {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// Of a step under way.
+const std::vector<std::string> kTrainingFiles = {kTrainingFile, kTrainingMemoryFile,
+                                                 kTrainingAdaptFile};
+
+}  // namespace
 
 class Adapter::Implementation {
  public:
@@ -40,6 +48,7 @@ class Adapter::Implementation {
     check_state(StateDirectory::read_manifest(folder_));  // Before anything is locked or made.
     const ScopeTimer timer("loading the state");
     writer_ = std::make_unique<StateWriter>(folder_);
+    saver_ = std::make_unique<StateSaver>(*writer_);
     const auto& state = writer_->state();
     check_state(state.manifest());
     manifest_ = state.manifest();
@@ -57,7 +66,7 @@ class Adapter::Implementation {
     network_->to(device_);
     views_ = std::make_unique<StepViews>(*writer_, manifest_.model, network_, inference_);
     views_->set_cache(FrozenCache(options_.frozen_cache));
-    views_->set_barrier([this] { saves_.wait(); });
+    views_->set_barrier([this] { saver_->wait(); });
     // Before the first step the network is the source model, and stays it until `adapt`:
     // a method may change it as soon as it is built.
     if (manifest_.step > 0) build_method();
@@ -75,7 +84,7 @@ class Adapter::Implementation {
       throw InputError(fmt::format("{}: holds no image", target->listing().origin));
     }
     if (!method_) {
-      saves_.wait();
+      saver_->wait();
       build_method();
     }
     finished_decisions_ = false;
@@ -126,17 +135,17 @@ class Adapter::Implementation {
     training_images_ = std::move(images);
   }
 
-  void save_in_background() { in_background_ = true; }
-  void settle() { saves_.wait(); }
+  void save_in_background() { saver_->save_in_background(); }
+  void settle() { saver_->wait(); }
 
   void put_step_file(int64_t step, const std::string& name, const std::string& text) {
-    StepFiles files{.manifest = manifest_};
-    files.texts.emplace_back(step_file_name(step, name), text);
-    save(std::move(files));
+    StateChange change{.manifest = manifest_};
+    change.texts.emplace_back(step_file_name(step, name), text);
+    saver_->save(std::move(change));
   }
 
   std::optional<std::string> step_file(int64_t step, const std::string& name) {
-    saves_.wait();
+    saver_->wait();
     const auto& state = writer_->state();
     const auto file = step_file_name(step, name);
     if (!state.has(file)) return std::nullopt;
@@ -181,7 +190,7 @@ class Adapter::Implementation {
 
   void check_unfinished(const std::string& step_digest, Unfinished unfinished) {
     if (!manifest_.adapting || manifest_.adapting->digest == step_digest) return;
-    saves_.wait();
+    saver_->wait();
     if (unfinished == Unfinished::kRefuse) {
       refuse_other_options(folder_.string(),
                            fmt::format("step {} is under way", manifest_.step + 1),
@@ -191,14 +200,7 @@ class Adapter::Implementation {
     log_warning(fmt::format("{}: the unfinished step {} is forgotten", folder_.string(),
                             manifest_.step + 1));
     manifest_.adapting.reset();
-    remove_training_files();
-    writer_->commit(manifest_);
-  }
-
-  void remove_training_files() {
-    for (const auto* file : {kTrainingFile, kTrainingMemoryFile, kTrainingAdaptFile}) {
-      writer_->remove(file);
-    }
+    saver_->save({.removed = kTrainingFiles, .manifest = manifest_});
   }
 
   void forget_step_images() {
@@ -281,7 +283,7 @@ class Adapter::Implementation {
   }
 
   void resume(StepTrainer& trainer) {
-    saves_.wait();
+    saver_->wait();
     const auto& state = writer_->state();
     const StepPosition position{manifest_.adapting->epoch, manifest_.adapting->iteration};
     if (auto* memory = method_->memory(); memory != nullptr && state.has(kTrainingMemoryFile)) {
@@ -293,7 +295,7 @@ class Adapter::Implementation {
   }
 
   void save_training(const StepTrainer& trainer) {
-    saves_.wait();
+    saver_->wait();
     writer_->put_tensors(kTrainingFile, trainer.state(), {});
     writer_->put_text(kTrainingAdaptFile, step_options_);
     if (auto* memory = method_->memory();
@@ -312,39 +314,12 @@ class Adapter::Implementation {
     manifest_.events_bytes = events.size();
   }
 
-  // What goes into the state in one commit.
-  struct StepFiles {
-    std::vector<std::pair<std::string, std::string>> texts = {};
-    std::vector<std::pair<std::string, models::NamedTensors>> tensors = {};
-    Manifest manifest = {};
-    bool ends_training = false;
-  };
-
-  void write(const StepFiles& files) {
-    const ScopeTimer timer("saving");
-    for (const auto& [name, text] : files.texts) writer_->put_text(name, text);
-    for (const auto& [name, tensors] : files.tensors) writer_->put_tensors(name, tensors, {});
-    if (files.ends_training) remove_training_files();
-    writer_->commit(files.manifest);
-  }
-
-  // In the background, what is trained on meanwhile must not be what is written.
-  void save(StepFiles files) {
-    if (!in_background_) return write(files);
-    for (auto& [name, tensors] : files.tensors) {
-      for (auto& [key, tensor] : tensors) {
-        tensor = tensor.is_cpu() ? tensor.detach().clone() : tensor.detach().to(torch::kCPU);
-      }
-    }
-    saves_.add([this, files = std::move(files)] { write(files); });
-  }
-
   void finish_step(const std::string& step_digest) {
     const auto& names = manifest_.model.class_names;
     const int64_t number = manifest_.step + 1;
-    StepFiles files{.ends_training = true};
+    StateChange change{.removed = kTrainingFiles};
     const auto put_text = [&](const std::string& name, std::string text) {
-      files.texts.emplace_back(name, std::move(text));
+      change.texts.emplace_back(name, std::move(text));
     };
     if (const auto* decisions = method_->decisions()) {
       put_text(step_file_name(number, "detection.json"), detection_json(*decisions, names));
@@ -355,36 +330,28 @@ class Adapter::Implementation {
       put_text(step_file_name(number, "prototypes.json"),
                prototypes_json(*memory, manifest_.step, names));
       if (memory->num_classes() > 0 && memory->revision() != finished_revision_) {
-        files.tensors.emplace_back(kMemoryFile, memory->save());
+        change.tensors.emplace_back(kMemoryFile, memory->save());
       }
       saved_revision_ = finished_revision_ = memory->revision();
     }
-    if (method_->trains()) files.tensors.emplace_back(kModelFile, network_->state());
+    if (method_->trains()) change.tensors.emplace_back(kModelFile, network_->state());
     models::NamedTensors method_state;
     models::put_part(method_state, "method.", method_->save());
     models::put_part(method_state, "auxiliary.", module_state(method_->auxiliary_modules().get()));
-    if (!method_state.empty()) files.tensors.emplace_back(kMethodFile, std::move(method_state));
+    if (!method_state.empty()) change.tensors.emplace_back(kMethodFile, std::move(method_state));
     put_text(kAdaptFile, step_options_);
     put_text(step_file_name(number, "options.toml"), step_options_);
-    note_adapted_classes();
+    if (const auto* decisions = method_->decisions()) {
+      add_labelled_classes(*decisions, manifest_.adapted_classes);
+    }
     manifest_.model.neck = network_->neck_layout();
     manifest_.adapting.reset();
     manifest_.method = method_choice_.spec->name;
     manifest_.step_digest = step_digest;
     manifest_.step = number;
-    files.manifest = manifest_;
-    save(std::move(files));
+    change.manifest = manifest_;
+    saver_->save(std::move(change));
     finished_decisions_ = true;
-  }
-
-  // A class that was detected but got no image has not been adapted to.
-  void note_adapted_classes() {
-    const auto* decisions = method_->decisions();
-    if (decisions == nullptr) return;
-    const auto labels = decisions->pseudo_labels.labels.contiguous();
-    std::set<int64_t> adapted(manifest_.adapted_classes.begin(), manifest_.adapted_classes.end());
-    adapted.insert(labels.data_ptr<int64_t>(), labels.data_ptr<int64_t>() + labels.numel());
-    manifest_.adapted_classes.assign(adapted.begin(), adapted.end());
   }
 
   AdaptOptions options_;
@@ -395,6 +362,7 @@ class Adapter::Implementation {
   std::shared_ptr<DeviceImages> images_;
   InferenceOptions inference_;
   std::unique_ptr<StateWriter> writer_;
+  std::unique_ptr<StateSaver> saver_;  // ends before the writer
   Manifest manifest_;
   models::ClassifierNetwork network_{nullptr};
   std::unique_ptr<methods::Method> method_;
@@ -409,8 +377,6 @@ class Adapter::Implementation {
   std::string step_options_;
   bool finished_decisions_ = false;
   bool unusable_ = false;
-  bool in_background_ = false;
-  SaveQueue saves_;  // the last, so that it is done before anything it uses goes
 };
 
 Adapter::Adapter(const AdaptOptions& options, fs::path state, std::shared_ptr<DeviceImages> images)

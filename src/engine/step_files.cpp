@@ -1,6 +1,7 @@
 #include "step_files.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <torch/types.h>
@@ -91,6 +92,13 @@ std::string prototypes_json(const adaptation::PrototypeMemory& memory, int64_t s
                                 {"images", images}});
   }
   return dump(json);
+}
+
+void add_labelled_classes(const methods::StepDecisions& decisions, std::vector<int64_t>& classes) {
+  const auto labels = decisions.pseudo_labels.labels.contiguous();
+  std::set<int64_t> all(classes.begin(), classes.end());
+  all.insert(labels.data_ptr<int64_t>(), labels.data_ptr<int64_t>() + labels.numel());
+  classes.assign(all.begin(), all.end());
 }
 
 }  // namespace proca::engine

@@ -23,4 +23,8 @@ std::string pseudo_labels_csv(const methods::StepDecisions& decisions,
 std::string prototypes_json(const adaptation::PrototypeMemory& memory, int64_t step,
                             const std::vector<std::string>& class_names);
 
+/// Adds the classes that images were labelled with, in order. A class that was detected but
+/// got no image has not been adapted to.
+void add_labelled_classes(const methods::StepDecisions& decisions, std::vector<int64_t>& classes);
+
 }  // namespace proca::engine

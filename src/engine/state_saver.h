@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proca/engine/state_directory.h"
+#include "proca/models/named_tensors.h"
+#include "save_queue.h"
+
+namespace proca::engine {
+
+/// What goes into a state in one commit.
+struct StateChange {
+  std::vector<std::pair<std::string, std::string>> texts = {};
+  std::vector<std::pair<std::string, models::NamedTensors>> tensors = {};
+  std::vector<std::string> removed = {};
+  Manifest manifest = {};
+};
+
+/// Commits changes to a state, at once or on another thread.
+class StateSaver {
+ public:
+  /// Whoever else uses `writer` calls `wait` first. It must outlive the saver.
+  explicit StateSaver(StateWriter& writer) : writer_(writer) {}
+
+  /// From here on `save` returns before the change is in the state.
+  void save_in_background() { in_background_ = true; }
+  void save(StateChange change);
+  /// Until every change is in the state. Throws what kept one out.
+  void wait() { queue_.wait(); }
+
+ private:
+  void write(const StateChange& change);
+
+  StateWriter& writer_;
+  bool in_background_ = false;
+  SaveQueue queue_;
+};
+
+}  // namespace proca::engine

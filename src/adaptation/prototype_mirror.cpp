@@ -57,12 +57,9 @@ void PrototypeMirror::refresh(const PrototypeMemory& memory) {
     // Whatever changes a class gives it other tensors.
     if (seen_[place].defined() && seen_[place].is_same(prototypes.pixels)) continue;
     const int64_t first = static_cast<int64_t>(place) * per_class_;
-    const auto put = [&](const torch::Tensor& there, const torch::Tensor& values) {
-      there.narrow(0, first, per_class_)
-          .copy_(models::copy_to(values, device_), /*non_blocking=*/true);
-    };
-    put(copy_.pixels, prototypes.pixels);
-    put(copy_.soft_labels, prototypes.soft_labels);
+    // Straight: pinned memory for all classes at once would take longer to get.
+    copy_.pixels.narrow(0, first, per_class_).copy_(prototypes.pixels);
+    copy_.soft_labels.narrow(0, first, per_class_).copy_(prototypes.soft_labels);
     copy_.labels.narrow(0, first, per_class_).fill_(prototypes.label);
     seen_[place] = prototypes.pixels;
   }

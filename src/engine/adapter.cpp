@@ -23,6 +23,7 @@
 #include "step_files.h"
 #include "step_trainer.h"
 #include "step_views.h"
+#include "training_warm_up.h"
 
 namespace proca::engine {
 
@@ -238,6 +239,7 @@ class Adapter::Implementation {
     const Stopwatch watch;
     auto load = options_.load;  // What the target images left of the memory.
     load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_->cached_bytes());
+    if (!machine_) begin_warm_up();
     const auto target = target_images(load);
     const auto source = source_images(load);
     auto context = views_->context();
@@ -282,6 +284,13 @@ class Adapter::Implementation {
     write_step_event(events, outcome, watch.seconds());
   }
 
+  void begin_warm_up() {
+    const auto plan = method_->plan_epoch(
+        {.step = manifest_.step, .num_epochs = recipe_.epochs, .batch_size = recipe_.batch_size});
+    warm_up_.emplace(manifest_.model, folder_, plan.images(recipe_.batch_size), options_.compute,
+                     device_);
+  }
+
   void resume(StepTrainer& trainer) {
     saver_->wait();
     const auto& state = writer_->state();
@@ -315,6 +324,7 @@ class Adapter::Implementation {
   }
 
   void finish_step(const std::string& step_digest) {
+    const ScopeTimer timer("describing the step");
     const auto& names = manifest_.model.class_names;
     const int64_t number = manifest_.step + 1;
     StateChange change{.removed = kTrainingFiles};
@@ -367,6 +377,7 @@ class Adapter::Implementation {
   models::ClassifierNetwork network_{nullptr};
   std::unique_ptr<methods::Method> method_;
   std::unique_ptr<TrainingMachine> machine_;  // of the last step
+  std::optional<TrainingWarmUp> warm_up_;     // of the first step
   int64_t saved_revision_ = 0;                // of the memory in the last checkpoint
   int64_t finished_revision_ = 0;             // of the memory of the last finished step
   std::unique_ptr<StepViews> views_;

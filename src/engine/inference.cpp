@@ -51,12 +51,15 @@ void for_each_batch(const data::ImageStore& store, const data::Preprocessing& pr
 }
 
 // A GPU's library takes longer to find out how to do a number of images it has not met than
-// to do a full batch, so there are only two numbers: few and full. Zeros fill the rest.
-torch::Tensor filled_up(const torch::Tensor& images, const InferenceOptions& options) {
+// to do a full batch, so there are only two numbers: those of a few images in all, and
+// full batches. Zeros fill the rest.
+torch::Tensor filled_up(const torch::Tensor& images, int64_t num_images,
+                        const InferenceOptions& options) {
   constexpr int64_t kFew = 32;
   if (!options.device.is_cuda()) return images;
   const int64_t count = images.size(0);
-  const int64_t wanted = count <= kFew ? std::min(kFew, options.batch_size) : options.batch_size;
+  const int64_t wanted =
+      num_images <= kFew ? std::min(kFew, options.batch_size) : options.batch_size;
   if (count >= wanted) return images;
   return torch::constant_pad_nd(images, {0, 0, 0, 0, 0, 0, 0, wanted - count});
 }
@@ -72,7 +75,7 @@ void for_each_output(
   for_each_batch(store, preprocessing, options,
                  [&](const TensorBatch& batch, std::vector<int64_t> indexes) {
                    const int64_t count = batch.images.size(0);
-                   const auto output = run(filled_up(batch.images, options));
+                   const auto output = run(filled_up(batch.images, store.size(), options));
                    receive({output.features.narrow(0, 0, count), output.logits.narrow(0, 0, count)},
                            std::move(indexes));
                  });

@@ -1,5 +1,10 @@
 #include "state_saver.h"
 
+#include <memory>
+#include <optional>
+
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/types.h>
 
 #include "proca/core/scope_timer.h"
@@ -8,13 +13,33 @@ namespace proca::engine {
 
 void StateSaver::save(StateChange change) {
   if (!in_background_) return write(change);
-  // What is trained on meanwhile must not be what is written.
+  // What is trained on meanwhile must not be what is written. A GPU copies in its own
+  // memory, which takes next to nothing; the way to the host's is left to the other thread.
+  std::optional<torch::Device> gpu;
   for (auto& [file, tensors] : change.tensors) {
     for (auto& [name, tensor] : tensors) {
-      tensor = tensor.is_cpu() ? tensor.detach().clone() : tensor.detach().to(torch::kCPU);
+      tensor = tensor.detach().clone();
+      if (!tensor.is_cpu()) gpu = tensor.device();
     }
   }
-  queue_.add([this, change = std::move(change)] { write(change); });
+  const auto copied = std::make_shared<std::optional<c10::Event>>();
+  if (gpu) {
+    copied->emplace(gpu->type());
+    (*copied)->record(c10::impl::VirtualGuardImpl(gpu->type()).getStream(*gpu));
+  }
+  queue_.add([this, change = std::move(change), gpu, copied]() mutable {
+    if (gpu) fetch(change, *gpu, **copied);
+    write(change);
+  });
+}
+
+void StateSaver::fetch(StateChange& change, torch::Device gpu, c10::Event& copied) {
+  const c10::StreamGuard aside(
+      c10::impl::VirtualGuardImpl(gpu.type()).getStreamFromGlobalPool(gpu));
+  copied.block(aside.current_stream());
+  for (auto& [file, tensors] : change.tensors) {
+    for (auto& [name, tensor] : tensors) tensor = tensor.to(torch::kCPU);
+  }
 }
 
 void StateSaver::write(const StateChange& change) {

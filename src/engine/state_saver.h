@@ -4,6 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include <c10/core/Event.h>
+#include <torch/types.h>
+
 #include "proca/engine/state_directory.h"
 #include "proca/models/named_tensors.h"
 #include "save_queue.h"
@@ -31,6 +34,8 @@ class StateSaver {
   void wait() { queue_.wait(); }
 
  private:
+  // To the host's memory, once `copied` has come.
+  static void fetch(StateChange& change, torch::Device gpu, c10::Event& copied);
   void write(const StateChange& change);
 
   StateWriter& writer_;

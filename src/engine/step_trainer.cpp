@@ -232,6 +232,7 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
   context.num_iterations = stretch.count;
   update_progress();
   const auto plan = material_.method->plan_epoch(context);
+  expect_own_images(plan);
   if (position_.iteration == 0) material_.method->begin_epoch(context);
   material_.network->train();
   if (const auto extra = material_.method->auxiliary_modules()) extra->train();
@@ -269,6 +270,15 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
   if (position_.epoch >= extra_epochs_) epoch_begin_ += stretch.count;
   position_ = {position_.epoch + 1, 0};
   checkpoint();
+}
+
+// A GPU's library takes a while to find out how to do a number of images that is new to it.
+// In a short epoch that is longer than it takes to do as many as will come later.
+void StepTrainer::expect_own_images(const methods::EpochPlan& plan) {
+  constexpr int64_t kShortEpoch = 16;
+  const auto& context = material_.context;
+  if (plan.own_images == 0 || context.num_iterations > kShortEpoch) return;
+  material_.network->backbone()->expect_batch(plan.images(context.batch_size));
 }
 
 // Returns how many images it was about, replayed ones included.

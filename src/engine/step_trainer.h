@@ -77,6 +77,7 @@ class StepTrainer {
   bool counts_iterations(int64_t epoch) const;
   EpochStretch stretch_of(int64_t epoch) const;
   void train_epoch(EventLog& events, const std::function<void()>& checkpoint);
+  void expect_own_images(const methods::EpochPlan& plan);
   int64_t train_iteration(methods::AdaptationBatch batch);
   void report_epoch(EventLog& events, int64_t images, const Stopwatch& watch, double data_s);
   void update_progress();

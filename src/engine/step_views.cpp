@@ -5,6 +5,7 @@
 #include <torch/types.h>
 #include <torch/version.h>
 
+#include "proca/core/scope_timer.h"
 #include "proca/engine/image_tensors.h"
 #include "proca/engine/model_loading.h"
 #include "proca/models/device_copy.h"
@@ -26,6 +27,12 @@ StepViews::StepViews(StateWriter& writer, ModelDescription model, models::Classi
   if (state.has(kScriptFile)) weights_ += ", script of " + state.fingerprint(kScriptFile);
   inference_.title = "target images";
   model_.neck.clear();  // What is built from it is the source model.
+  // A GPU has it already: what the file says need not be read and sent again.
+  if (inference_.device.is_cuda() && state.fingerprint(kModelFile) == weights_) {
+    for (const auto& [name, tensor] : network_->state()) {
+      source_weights_[name] = tensor.detach().clone();
+    }
+  }
 }
 
 void StepViews::set_target(const data::ImageStore& target) {
@@ -45,10 +52,17 @@ const SourceImages& StepViews::source(const data::LoadOptions& load) {
 
 const models::ClassifierNetwork& StepViews::source_model() {
   if (source_model_.is_empty()) {
+    const ScopeTimer timer("loading the source model");
     source_model_ = build_network(model_, std::nullopt, writer_.folder());
-    models::load_weights(source_model_, state().read_tensors(kSourceFile),
-                         models::HeadPolicy::kMustMatch);
+    if (source_weights_.empty()) {
+      models::load_weights(source_model_, state().read_tensors(kSourceFile),
+                           models::HeadPolicy::kMustMatch);
+    }
     source_model_->to(inference_.device);
+    const torch::NoGradGuard no_grad;
+    auto weights = source_model_->state();
+    for (const auto& [name, tensor] : source_weights_) weights.at(name).copy_(tensor);
+    source_weights_.clear();
   }
   return source_model_;
 }

@@ -58,6 +58,7 @@ class StepViews {
   ModelDescription model_;
   models::ClassifierNetwork network_;
   models::ClassifierNetwork source_model_{nullptr};  // loaded when it is needed
+  models::NamedTensors source_weights_;              // what it will hold, if that is known
   InferenceOptions inference_;
   PixelNormaliser normalise_;
   FrozenCache cache_;

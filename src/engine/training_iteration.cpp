@@ -39,6 +39,7 @@ void TrainingIteration::run(const Tensors& inputs, double lr_scale) {
   optimizer_.set_lr_scale(lr_scale);
   auto& shape = shapes_[key_of(inputs)];
   ++shape.seen;
+  shape.is_recent = true;
   const bool is_due = shape.seen > kRecordAfter && !shape.terms.empty();
   if (recorder_ && is_due && !shape.work) record(shape, inputs);
   if (shape.work) {
@@ -51,8 +52,8 @@ void TrainingIteration::run(const Tensors& inputs, double lr_scale) {
 
 void TrainingIteration::begin_anew() {
   set_sums({});
-  std::erase_if(shapes_, [](const auto& entry) { return entry.second.seen <= 2 * kRecordAfter; });
-  for (auto& [key, shape] : shapes_) shape.seen = 0;
+  std::erase_if(shapes_, [](const auto& entry) { return !entry.second.is_recent; });
+  for (auto& [key, shape] : shapes_) shape.is_recent = false;
 }
 
 void TrainingIteration::record(Shape& shape, const Tensors& inputs) {

@@ -23,8 +23,8 @@ class TrainingIteration {
  public:
   using Tensors = std::vector<torch::Tensor>;
   /// How often a shape must have come before it is recorded, which takes as long as a
-  /// few iterations: that of the odd last batch of ten epochs is not worth it.
-  static constexpr int64_t kRecordAfter = 12;
+  /// few iterations: what comes once an epoch, such as an odd last batch, is not worth it.
+  static constexpr int64_t kRecordAfter = 8;
   /// The terms of the objective for some input tensors, of which some may be undefined.
   using Losses = std::function<std::vector<methods::LossTerm>(const Tensors& inputs)>;
 
@@ -36,8 +36,8 @@ class TrainingIteration {
 
   /// The same computation, by another owner: what was recorded still holds.
   void set_losses(Losses losses) { losses_ = std::move(losses); }
-  /// Between two trainings of the same weights: sums are empty again, and of what was
-  /// recorded only that is kept which paid, so that memory does not grow with every shape
+  /// Between two trainings of the same weights: sums are empty again, and shapes that did
+  /// not come in the last one are forgotten, so that memory does not grow with every shape
   /// that ever came.
   void begin_anew();
 
@@ -57,7 +57,8 @@ class TrainingIteration {
   // Iterations of one shape.
   struct Shape {
     std::vector<std::string> terms;  // of its losses
-    int64_t seen = 0;                // since `begin_anew`
+    int64_t seen = 0;                // how often
+    bool is_recent = false;          // seen since `begin_anew`
     Tensors inputs;                  // where the recorded work finds them
     std::unique_ptr<RecordedWork> work;
   };

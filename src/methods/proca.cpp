@@ -22,6 +22,9 @@ class Proca final : public Method {
       : network_(network), prototypes_(std::move(network), options) {}
 
   void begin_step(const StepContext& context) override { prototypes_.begin_step(context); }
+  EpochPlan plan_epoch(const StepContext& context) const override {
+    return {.own_images = context.batch_size};
+  }
   void begin_epoch(const StepContext& context) override { prototypes_.begin_epoch(context); }
   void end_epoch(const StepContext& context) override { prototypes_.end_epoch(context); }
 

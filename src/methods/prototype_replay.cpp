@@ -4,6 +4,7 @@
 
 #include "proca/core/error.h"
 #include "proca/core/log.h"
+#include "proca/core/scope_timer.h"
 #include "proca/losses/cross_entropy.h"
 
 namespace proca::methods {
@@ -88,6 +89,7 @@ void PrototypeReplay::check_budget(const StepContext& context) const {
 }
 
 void PrototypeReplay::label_images(const Predictions& predictions) {
+  const ScopeTimer timer("labelling images");
   decisions_->pseudo_labels = adaptation::cluster_pseudo_labels(
       predictions.features, predictions.probabilities, decisions_->shared_classes.classes,
       options_.resolved_centroid_space());
@@ -115,6 +117,7 @@ void PrototypeReplay::end_epoch(const StepContext& context) {
 // replace classes whose evidence is at least as strong as what is stored.
 void PrototypeReplay::capture(const StepContext& context) {
   const auto predictions = context.predict_target(ModelChoice::kCurrent);
+  const ScopeTimer timer("capturing prototypes");
   for (const int64_t label : decisions_->shared_classes.classes) {
     const double score = decisions_->shared_classes.cumulative[static_cast<size_t>(label)];
     const bool known = memory_.contains(label);

@@ -83,7 +83,7 @@ TEST(TrainingIterationTest, RecordedIterationsTrainLikeOthers) {
   EXPECT_TRUE(torch::equal(recorded.layer->bias, plain.layer->bias));
 }
 
-TEST(TrainingIterationTest, OnlyWhatCameOftenIsKeptForTheNextTraining) {
+TEST(TrainingIterationTest, WhatDidNotComeInATrainingIsForgotten) {
   auto weight = torch::zeros({}).set_requires_grad(true);
   Sgd optimizer({{{weight}, 0.0, 0.0}}, 0);
   int64_t recordings = 0;
@@ -96,7 +96,7 @@ TEST(TrainingIterationTest, OnlyWhatCameOftenIsKeptForTheNextTraining) {
   const auto run = [&](int64_t size, int64_t times) {
     for (int64_t i = 0; i < times; ++i) iteration.run({torch::ones({size})}, 1);
   };
-  run(1, 3 * TrainingIteration::kRecordAfter);
+  run(1, TrainingIteration::kRecordAfter + 1);
   run(2, TrainingIteration::kRecordAfter + 1);
   EXPECT_EQ(recordings, 2);
   iteration.begin_anew();
@@ -104,6 +104,7 @@ TEST(TrainingIterationTest, OnlyWhatCameOftenIsKeptForTheNextTraining) {
   run(1, TrainingIteration::kRecordAfter + 1);
   EXPECT_EQ(recordings, 2);  // It is still there.
   EXPECT_EQ(iteration.take_means().at("value"), 1);
+  iteration.begin_anew();
   run(2, TrainingIteration::kRecordAfter + 1);
   EXPECT_EQ(recordings, 3);  // It had to be done again.
   EXPECT_EQ(iteration.take_means().at("value"), 2);

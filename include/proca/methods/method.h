@@ -41,6 +41,14 @@ struct EpochPlan {
   bool source = true;        ///< labelled source images come in
   bool target = true;        ///< target images come in
   int64_t extra_source = 0;  ///< further source images per iteration
+  /// At most so many images of the method's own, such as replayed ones, go through the
+  /// network together with the batch's, now or in a later epoch of the step.
+  int64_t own_images = 0;
+
+  /// Of one iteration, at most.
+  int64_t images(int64_t batch_size) const {
+    return (source ? batch_size : 0) + (target ? batch_size : 0) + extra_source + own_images;
+  }
 };
 
 /// One named, weighted part of the objective. The engine minimises the weighted

@@ -23,6 +23,9 @@ class Backbone : public torch::nn::Module {
   /// with batch-norm statistics of its own, as if `forward` were called on one after the
   /// other.
   virtual torch::Tensor forward_groups(const torch::Tensor& images, at::IntArrayRef group_sizes);
+  /// Batches of so many images will come in training; somewhat smaller ones may be filled
+  /// up to it, where that is faster than being ready for both.
+  virtual void expect_batch(int64_t /*num_images*/) {}
   virtual int64_t feature_size() const = 0;
 };
 

@@ -76,6 +76,7 @@ class ResNet final : public Backbone {
   torch::Tensor forward(const torch::Tensor& images) override { return forward_groups(images, {}); }
   bool knows_groups() const override { return true; }
   torch::Tensor forward_groups(const torch::Tensor& images, at::IntArrayRef groups) override;
+  void expect_batch(int64_t num_images) override { batch_sizes_.insert(num_images); }
   int64_t feature_size() const override { return feature_size_; }
   const ResNetLayout& layout() const { return layout_; }
 

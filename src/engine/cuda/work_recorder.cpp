@@ -17,22 +17,28 @@ void begin(at::cuda::CUDAGraph& graph, at::cuda::MempoolId_t pool) {
 #endif
 }
 
+using Pool = at::cuda::MempoolId_t;
+
 class Graph final : public RecordedWork {
  public:
+  explicit Graph(std::shared_ptr<Pool> its_pool) : pool(std::move(its_pool)) {}
   void repeat() override { graph.replay(); }
+  std::shared_ptr<Pool> pool;
   at::cuda::CUDAGraph graph;
 };
 
 class GraphRecorder final : public WorkRecorder {
  public:
-  explicit GraphRecorder(c10::Device device)
-      : device_(device), pool_(at::cuda::graph_pool_handle()) {}
+  explicit GraphRecorder(c10::Device device) : device_(device) {}
 
   std::unique_ptr<RecordedWork> record(const std::function<void()>& work) override {
     const c10::cuda::CUDAGuard guard(device_);
-    auto recorded = std::make_unique<Graph>();
     // One pool for all: they never run at the same time, and none reads what another left.
-    begin(recorded->graph, pool_);
+    // It ends with the last of them.
+    auto pool = pool_.lock();
+    if (!pool) pool_ = pool = std::make_shared<Pool>(at::cuda::graph_pool_handle());
+    auto recorded = std::make_unique<Graph>(std::move(pool));
+    begin(recorded->graph, *recorded->pool);
     try {
       work();
     } catch (...) {
@@ -54,7 +60,7 @@ class GraphRecorder final : public WorkRecorder {
   }
 
   c10::Device device_;
-  at::cuda::MempoolId_t pool_;
+  std::weak_ptr<Pool> pool_;
 };
 
 }  // namespace

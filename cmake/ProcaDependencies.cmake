@@ -82,7 +82,9 @@ endif()
 # TORCH_LIBRARIES holds absolute paths of this machine; behind a target of its own
 # they stay out of the exported files. procaConfig.cmake makes the same target.
 add_library(proca_torch INTERFACE)
-target_link_libraries(proca_torch INTERFACE ${TORCH_LIBRARIES})
+# The C++ library in front: PyTorch's own builds export parts of another one, and a program
+# that takes those (std::filesystem among them) for the compiler's crashes.
+target_link_libraries(proca_torch INTERFACE stdc++ ${TORCH_LIBRARIES})
 
 # --- Required ------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 #include "proca/engine/protocol_runner.h"
 
 #include <algorithm>
+#include <future>
 #include <set>
 
 #include <fmt/format.h>
@@ -61,11 +62,16 @@ class ProtocolRun {
       const auto source_state = open_ready(prepare_source(seed));
       check_source_state(source_state);
       write_config();
+      const auto manifest = StateDirectory::exists(folder) ? StateDirectory::read_manifest(folder)
+                                                           : source_state.manifest();
+      // One decodes, the other writes.
+      auto decoding =
+          std::async(std::launch::async, [&] { load_target(manifest.model.preprocessing); });
       copy_source_state(source_state, folder);
+      decoding.get();
     }
     auto adapt = options_.adapt;
     adapt.seed = seed;
-    load_target(StateDirectory::read_manifest(folder).model.preprocessing);
     // What the target images of all steps left of the memory.
     adapt.load.cache_ram =
         std::max<int64_t>(0, adapt.load.cache_ram - target_.store->cached_bytes());

@@ -48,12 +48,12 @@ function bytesText(bytes) {
   return `${significant(value)} ${units[unit]}`;
 }
 
-// ISO 8601 in UTC, without the seconds; what is no time is shown as it is.
+// A time in UTC, without the seconds; what is no time is shown as it is.
 function timeText(iso) {
   if (!isKnown(iso)) return kNotKnown;
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return String(iso);
-  return `${time.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  return time.toISOString().slice(0, 16).replace("T", " ");
 }
 
 // Mean and standard deviation with n - 1, as in docs/metrics.md.

@@ -21,8 +21,9 @@ function seedsOf(run) {
   return run.seeds ?? [];
 }
 
-function seedName(seed) {
-  return isKnown(seed?.seed) ? `seed ${seed.seed}` : "its only seed";
+// ", seed 0" for titles; nothing for a state directory, which has no seed.
+function ofSeed(seed) {
+  return isKnown(seed?.seed) ? `, seed ${seed.seed}` : "";
 }
 
 function className(run, label) {
@@ -74,6 +75,15 @@ function progressText(run) {
   return `${run.status}, ${steps} done`;
 }
 
+// Accuracies on groups that have arrived, of all runs: colours mean the same in all of them.
+function groupAccuracyRange() {
+  const values = report.runs.flatMap(seedsOf).flatMap((seed) => (seed.metrics?.steps ?? []))
+    .flatMap((step) => (step.group_accuracy_percent ?? []).slice(0, step.step)).filter(isKnown);
+  if (values.length === 0) return { low: 0, high: 100 };
+  const low = Math.floor(Math.min(...values) / 10) * 10;
+  return { low, high: Math.max(low + 10, Math.ceil(Math.max(...values) / 10) * 10) };
+}
+
 // Runs on the same benchmark can be compared; others cannot.
 function taskKey(run) {
   return JSON.stringify([run.preset ?? null, run.source ?? null, run.target ?? null]);
@@ -83,8 +93,8 @@ function taskKey(run) {
 const kFigures = [
   { key: "final_accuracy_percent", title: "Final", best: "high" },
   { key: "mean_accuracy_percent", title: "Mean", best: "high" },
-  { key: "final_s1_accuracy_percent", title: "Final S-1", best: "high" },
-  { key: "mean_s1_accuracy_percent", title: "Mean S-1", best: "high" },
+  { key: "final_s1_accuracy_percent", title: "Final S‑1", best: "high" },
+  { key: "mean_s1_accuracy_percent", title: "Mean S‑1", best: "high" },
   { key: "forgetting_percent", title: "Forgetting", best: "low" },
   { key: "backward_transfer_percent", title: "Backward transfer", best: "high" },
   { key: "mean_recall_percent", title: "Recall", best: "high" },

@@ -48,8 +48,10 @@ function classColour(index, total, dark) {
   return `hsl(${hue.toFixed(1)} 62% ${lightness}%)`;
 }
 
+let onPaper = false;  // Paper is light, whatever the theme.
+
 function isDark() {
-  if (window.matchMedia("print").matches) return false;
+  if (onPaper) return false;
   const theme = choice("theme", "auto");
   return theme === "auto" ? window.matchMedia("(prefers-color-scheme: dark)").matches : theme === "dark";
 }

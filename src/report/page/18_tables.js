@@ -1,22 +1,24 @@
 // Tables that sort by any column and download as CSV.
 //
-// A column is {title, value(row), show(row), best, csv, text, help}:
+// A column is {title, value(row), show(row), best, csv, text}:
 //   value  what is sorted by and downloaded: a number, a text, or null
 //   show   what is seen, text or node; otherwise the value itself
-//   best   "high" or "low": the best of each group of rows is bold
+//   best   "high" or "low": the best of each `group` of `comparable` rows is bold
 //   csv    [{title, value(row)}] instead of value, where a cell holds several numbers
 //   text   true: aligned to the left
-//   help   explains the title
 
-function dataTable({ name, columns, rows, group, sortable = true, rowClass, download = true }) {
+// Longer texts are broken into lines.
+const kLongText = 28;
+
+function dataTable({ name, title, columns, rows, group, comparable = () => true, rowClass, download = true }) {
   const body = element("tbody");
-  const heads = columns.map((column, index) => headCell(column, sortable ? () => sortBy(index) : null));
-  const best = columns.map((column) => bestValues(column, rows, group));
+  const heads = columns.map((column, index) => headCell(column, () => sortBy(index)));
+  const best = columns.map((column) => bestValues(column, rows.filter(comparable), group));
   let sorted = null;  // {index, descending}
 
   function fill(ordered) {
     body.replaceChildren(...ordered.map((row) =>
-      element("tr", { class: rowClass?.(row) }, columns.map((column, index) => bodyCell(column, row, best[index], group, index)))));
+      element("tr", { class: rowClass?.(row) }, columns.map((column, index) => bodyCell(column, row, comparable(row) && best[index], group, index)))));
   }
 
   function sortBy(index) {
@@ -29,18 +31,17 @@ function dataTable({ name, columns, rows, group, sortable = true, rowClass, down
   }
 
   fill(rows);
-  const table = element("table", { class: sortable ? "sortable" : null },
+  const table = element("table", { class: "sortable" },
     element("caption", { class: "hidden" }, name),
     element("thead", {}, element("tr", {}, heads)), body);
   return element("div", { class: "table" },
-    download ? element("div", { class: "tools" }, csvButton(name, () => tableContent(columns, rows))) : null,
+    title || download ? element("div", { class: "tools" }, title ? element("h3", {}, title) : null,
+      download ? csvButton(name, () => tableContent(columns, rows)) : null) : null,
     scrollBox(name, table));
 }
 
 function headCell(column, sort) {
-  const attributes = { scope: "col", class: column.text ? "text" : null, title: column.help };
-  if (!sort) return element("th", attributes, column.title);
-  return element("th", { ...attributes, "aria-sort": "none" }, button(column.title, sort));
+  return element("th", { scope: "col", class: column.text ? "text" : null, "aria-sort": "none" }, button(column.title, sort));
 }
 
 function bodyCell(column, row, best, group, index) {
@@ -48,8 +49,8 @@ function bodyCell(column, row, best, group, index) {
   const shown = column.show ? column.show(row) : isKnown(value) ? String(value) : kNotKnown;
   const isBest = best && isKnown(value) && best.get(group ? group(row) : "") === value;
   const content = isBest ? element("strong", {}, shown) : shown;
-  return index === 0 ? element("th", { scope: "row", class: column.text ? "text" : null }, content)
-    : element("td", { class: column.text ? "text" : null }, content);
+  const kind = !column.text ? null : String(value ?? "").length > kLongText ? "text long" : "text";
+  return index === 0 ? element("th", { scope: "row", class: kind }, content) : element("td", { class: kind }, content);
 }
 
 // By group, the best value of a column; a row alone in its group is no better than another.

@@ -38,17 +38,23 @@ function forgetDrawings(root) {
   }
 }
 
-// On paper there is no coming into view, and no dark theme (style.css sees to the rest).
-function drawForPrint() {
+// On paper there is no coming into view, and no dark theme. Canvases need the light colours
+// before the browser has turned to its print styles, hence the theme is set here too.
+function setOnPaper(paper) {
+  if (onPaper === paper) return;
+  onPaper = paper;
   hideTooltip();
+  applyTheme(paper ? "light" : choice("theme", "auto"));
   redraw();
-  for (const canvas of drawings.keys()) drawNow(canvas);
+  if (paper) for (const canvas of drawings.keys()) drawNow(canvas);
 }
 
 function watchPrint() {
-  window.addEventListener("beforeprint", drawForPrint);
-  window.addEventListener("afterprint", () => redraw());
+  window.addEventListener("beforeprint", () => setOnPaper(true));
+  window.addEventListener("afterprint", () => setOnPaper(false));
   // Also where a browser only pretends to print, as its developer tools do.
-  window.matchMedia("print").addEventListener("change", (query) => (query.matches ? drawForPrint() : redraw()));
+  const media = window.matchMedia("print");
+  media.addEventListener("change", () => setOnPaper(media.matches));
+  if (media.matches) setOnPaper(true);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
 }

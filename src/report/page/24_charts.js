@@ -5,11 +5,12 @@ const kHaveCharts = typeof Chart !== "undefined";
 const kMostRowsShown = 300;
 
 // `numbers` is {columns, rows}; `config()` makes Chart.js' configuration in today's colours.
-// `minimumWidth` in pixels: a narrower page scrolls the chart in its own box.
-function chartFigure({ title, numbers, config, height = 300, minimumWidth = 0, description, below }) {
+// `minimumWidth` in pixels: a narrower page scrolls the chart in its own box. `controls` stand
+// in the line of the title, `below` under the drawing.
+function chartFigure({ title, numbers, config, height = 300, minimumWidth = 0, description, controls, below }) {
   const table = element("div", { class: "numbers", hidden: kHaveCharts });
   const showTable = () => table.replaceChildren(numbersTable(title, numbers));
-  const tools = element("span", { class: "tools" });
+  const tools = element("span", { class: "tools" }, controls);
   const figure = element("figure", { class: "chart" },
     element("figcaption", {}, element("span", { class: "title" }, title), tools));
   if (kHaveCharts) {

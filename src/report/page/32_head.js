@@ -7,7 +7,7 @@ function pageHead() {
       element("div", { class: "page-tools" }, themePicker(() => redraw()))),
     paragraph([
       plural(report.runs.length, "run"),
-      report.created ? `made ${timeText(report.created)}` : null,
+      report.created ? `made ${timeText(report.created)} UTC` : null,
       report.version ? `proca ${report.version}` : null,
     ].filter(isKnown).join(" · "), "byline"),
     ...(kHaveCharts ? [] : [paragraph("proca was built without a chart library, so this page has tables in place of charts.", "notice")]),

@@ -3,7 +3,7 @@
 addSection({
   id: "summary",
   title: "Summary",
-  how: "One row per run, in percent, mean ± standard deviation over its seeds; the best of the runs on the same task is bold (for forgetting, the lowest).",
+  how: "One row per run, in percent, mean ± standard deviation over its seeds; the best of the finished runs on the same task is bold (for forgetting, the lowest).",
   scope: "runs",
   when: () => report.runs.length > 0,
   render: summaryTable,
@@ -15,6 +15,7 @@ function summaryTable() {
     name: "Summary",
     rows: report.runs,
     group: taskKey,
+    comparable: isFinished,
     columns: [
       { title: "Run", text: true, value: runName, show: runCell, csv: runColumnsOfCsv() },
       { title: "Seeds", value: (run) => seedsOf(run).length },
@@ -22,7 +23,7 @@ function summaryTable() {
         title: figure.title,
         best: figure.best,
         value: (run) => figureOf(run, figure).mean,
-        show: (run) => meanText(figureOf(run, figure)),
+        show: (run) => meanCell(figureOf(run, figure)),
         csv: [
           { title: `${figure.key} mean`, value: (run) => figureOf(run, figure).mean },
           { title: `${figure.key} deviation`, value: (run) => figureOf(run, figure).deviation },
@@ -36,6 +37,11 @@ function summaryTable() {
     ],
   });
   return known.length > 0 ? [table] : [table, emptyState("These runs were done without labels, so there is no accuracy to show: a run of proca run has it.")];
+}
+
+function meanCell(figure) {
+  const mean = decimals(figure.mean);
+  return figure.count > 1 ? element("span", {}, mean, element("span", { class: "deviation" }, ` ± ${decimals(figure.deviation)}`)) : mean;
 }
 
 function figureOf(run, figure) {

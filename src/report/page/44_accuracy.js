@@ -30,8 +30,23 @@ function stepSeries(run, key) {
     .filter((point) => point.count > 0);
 }
 
+// More curves than one can tell apart are not drawn at first.
+const kMostCurves = 8;
+
+function hiddenRuns() {
+  return choice("hidden", report.runs.slice(kMostCurves).map((run) => run.id));
+}
+
 function isHidden(run) {
-  return choice("hidden", []).includes(run.id);
+  return hiddenRuns().includes(run.id);
+}
+
+// Curves of several seeds stand a little beside each other, so that their bars can be seen.
+function besideStep(index) {
+  const several = report.runs.some((run) => seedsOf(run).length > 1);
+  const shown = report.runs.filter((run) => !isHidden(run));
+  const place = shown.indexOf(report.runs[index]);
+  return several && place >= 0 && shown.length > 1 ? 0.24 * (place / (shown.length - 1) - 0.5) : 0;
 }
 
 function curveFigure(curve) {
@@ -45,13 +60,32 @@ function curveFigure(curve) {
       type: "line",
       data: { datasets: curve.series.map((points, index) => curveDataset(report.runs[index], points, index)) },
       options: chartOptions({
-        x: { type: "linear", label: "step", offset: true, ticks: { stepSize: 1, precision: 0 } },
-        y: { label: curve.axis, grace: "6%" },
+        x: { type: "linear", label: "step", min: 0.5, max: lastOfSteps(curve.series) + 0.5, ticks: { stepSize: 1, autoSkip: true }, afterBuildTicks: wholeSteps },
+        y: { label: curve.axis, ...barRange(curve.series), grace: "4%" },
         plugins: { tooltip: tooltipOf((item) => curveTooltip(curve.series[item.datasetIndex][item.dataIndex], item.dataset.label)) },
       }),
       plugins: [errorBars],
     }),
   });
+}
+
+function lastOfSteps(series) {
+  return Math.max(...series.flat().map((point) => point.step));
+}
+
+// The axis has room at both ends, but ticks at steps only.
+function wholeSteps(axis) {
+  axis.ticks = Array.from({ length: Math.floor(axis.max) }, (_, index) => ({ value: index + 1 }));
+}
+
+// The axis reaches as far as the bars, which Chart.js knows nothing of.
+function barRange(series) {
+  const points = series.filter((_, index) => !isHidden(report.runs[index])).flat();
+  if (points.length === 0) return {};
+  return {
+    suggestedMin: Math.min(...points.map((point) => point.mean - point.deviation)),
+    suggestedMax: Math.max(...points.map((point) => point.mean + point.deviation)),
+  };
 }
 
 function curveTooltip(point, name) {
@@ -64,7 +98,7 @@ function curveDataset(run, points, index) {
   const colour = themeColour(style.variable);
   return {
     label: runName(run),
-    data: points.map((point) => ({ x: point.step, y: point.mean })),
+    data: points.map((point) => ({ x: point.step + besideStep(index), y: point.mean })),
     deviations: points.map((point) => (point.count > 1 ? point.deviation : null)),
     hidden: isHidden(run),
     borderColor: colour, backgroundColor: colour, borderDash: style.dash, borderWidth: 2,
@@ -80,7 +114,7 @@ function curveLegend(charts) {
   };
   const items = report.runs.map((run, index) => {
     const item = labelledCheckbox(runName(run), !isHidden(run), (shown) =>
-      show(shown ? choice("hidden", []).filter((id) => id !== run.id) : [...choice("hidden", []), run.id]));
+      show(shown ? hiddenRuns().filter((id) => id !== run.id) : [...hiddenRuns(), run.id]));
     item.querySelector("input").after(seriesMark(index));
     return item;
   });

@@ -19,16 +19,17 @@ function groupMatrix({ run, seed, column }) {
     columns: ["step", ...Array.from({ length: groups }, (_, j) => `group ${j + 1}`)],
     rows: rows.map((row) => [row.step, ...row.values]),
   };
-  const name = `Class groups, ${runName(run)}, ${average ? "mean of seeds" : seedName(seed)}`;
-  return element("div", { class: "table" },
+  const name = `Class groups, ${runName(run)}, ${average ? "mean of seeds" : `seed ${seed.seed}`}`;
+  const range = groupAccuracyRange();
+  return element("div", {}, element("div", { class: "table" },
     element("div", { class: "tools" },
       several ? labelledCheckbox(`mean of the ${seedsOf(run).length} seeds`, average, (mean) => chooseIn("groups", "group-mean", mean), { id: `group-mean-${column}` }) : null,
       csvButton(name, () => numbers)),
     scrollBox(name, element("table", { class: "heat" },
       element("caption", { class: "hidden" }, name),
       element("thead", {}, element("tr", {}, element("th", { scope: "col", class: "text" }, "after"), Array.from({ length: groups }, (_, j) => groupHead(run, j + 1)))),
-      element("tbody", {}, rows.map(groupRow)))),
-    paragraph("In percent. Outlined: the group that arrives at this step; without colour: a group that has not arrived yet.", "aside"));
+      element("tbody", {}, rows.map((row) => groupRow(row, range)))))),
+    paragraph(`In percent; the colour grows stronger from ${range.low} to ${range.high}. Outlined: the group arrives at this step. Without colour: it has not arrived yet.`, "aside"));
 }
 
 // By step, the accuracy on each group, mean over the seeds; step 0 is the source model.
@@ -50,11 +51,11 @@ function groupHead(run, group) {
   return explain(head, () => [`Group ${group}, ${plural(labels.length, "class", "classes")}:`, labels.map((label) => className(run, label)).join(", ")]);
 }
 
-function groupRow({ step, values }) {
+function groupRow({ step, values }, { low, high }) {
   return element("tr", {}, element("th", { scope: "row", class: "text" }, step === 0 ? "source model" : `step ${step}`),
     values.map((value, j) => {
       if (j + 1 > step) return element("td", { class: "future" }, decimals(value));
-      return element("td", heatCell(isKnown(value) ? value / 100 : null, j + 1 === step ? "arrives" : null), decimals(value));
+      return element("td", heatCell(isKnown(value) ? (value - low) / (high - low) : null, j + 1 === step ? "arrives" : null), decimals(value));
     }));
 }
 
@@ -84,11 +85,10 @@ function stepTable({ run, seed }) {
     percent("Precision", (row) => row.metrics.detection?.precision_percent),
     percent("Pseudo-labels", pseudoLabelPercent),
     percent("Accuracy", (row) => row.metrics.accuracy_percent),
-    percent("S-1 accuracy", (row) => row.metrics.s1_accuracy_percent),
+    percent("S‑1 accuracy", (row) => row.metrics.s1_accuracy_percent),
     percent("Drop", (row) => row.metrics.accuracy_drop_percent),
   ].filter((column) => rows.some((row) => isKnown(column.value(row))));
-  return element("div", {}, element("h3", {}, `Each step of ${seedName(seed)}`),
-    dataTable({ name: `Steps, ${runName(run)}, ${seedName(seed)}`, columns, rows }));
+  return dataTable({ title: `Each step${ofSeed(seed)}`, name: `Steps, ${runName(run)}${ofSeed(seed)}`, columns, rows });
 }
 
 function pseudoLabelPercent({ record, metrics }) {

@@ -28,9 +28,8 @@ function detectionSection({ run, seed, step, record, column }) {
   const ordered = order === "score" ? sortedRows(entries, (entry) => entry.score, true) : entries;
   return [
     paragraph(detectionSentence(run, entries), "finding"),
-    element("div", { class: "tools" }, labelledSelect("Order", [{ value: "label", text: "by label" }, { value: "score", text: "by score" }], order,
+    detectionFigure(run, seed, step, detection, ordered, labelledSelect("Order", [{ value: "label", text: "by label" }, { value: "score", text: "by score" }], order,
       (value) => chooseIn("detection", "detection-order", value), { id: `detection-order-${column}` })),
-    detectionFigure(run, seed, step, detection, ordered),
   ];
 }
 
@@ -47,21 +46,23 @@ function detectionSentence(run, entries) {
     return `${names("detected").length} of ${plural(entries.length, "class", "classes")} detected. Which are truly there is not known: these images have no labels.`;
   }
   const listed = (title, list) => (list.length > 0 ? ` ${title}: ${list.join(", ")}.` : "");
-  return `${found.length} of the ${plural(found.length + missed.length, "class", "classes")} there ${found.length === 1 ? "is" : "are"} detected.${listed("Missed", missed)}${listed("Not there, but detected", falsely)}`;
+  const all = plural(found.length + missed.length, "class", "classes");
+  return `Of the ${all} present, ${missed.length === 0 ? "none is missed" : `${found.length} detected`}.${listed("Missed", missed)}${listed("Not there, but detected", falsely)}`;
 }
 
-function detectionFigure(run, seed, step, detection, entries) {
+function detectionFigure(run, seed, step, detection, entries, controls) {
   const scoreName = detection.rule === "scd" || !detection.rule ? "cumulative probability" : `score of rule ${detection.rule}`;
   return chartFigure({
     title: `${scoreName[0].toUpperCase()}${scoreName.slice(1)}, step ${step}`,
-    description: `${scoreName} of ${plural(entries.length, "class", "classes")} at step ${step} of ${runName(run)}, ${seedName(seed)}, threshold ${significant(detection.threshold)}`,
+    description: `${scoreName} of ${plural(entries.length, "class", "classes")} at step ${step} of ${runName(run)}${ofSeed(seed)}, threshold ${significant(detection.threshold)}`,
     numbers: {
       columns: ["label", "class", "score", "threshold", "cumulative_probability", "source_share", "detected", "present"],
       rows: entries.map((entry) => [entry.label, className(run, entry.label), entry.score, detection.threshold, entry.cumulative_probability, entry.source_share, entry.detected, entry.present]),
     },
+    controls,
     height: 340,
     minimumWidth: entries.length * 14 + 60,
-    below: outcomeLegend([...new Set(entries.map((entry) => entry.outcome))]),
+    below: outcomeLegend([...new Set(entries.map((entry) => entry.outcome))], detection.threshold),
     config: () => detectionConfig(run, detection, entries, scoreName),
   });
 }
@@ -91,7 +92,7 @@ function detectionConfig(run, detection, entries, scoreName) {
     }),
     plugins: [
       barSigns(entries.map((entry) => kOutcomes[entry.outcome].sign), colours),
-      lineMarks(isKnown(detection.threshold) ? [{ axis: "y", value: detection.threshold, label: `threshold ${significant(detection.threshold)}` }] : []),
+      lineMarks(isKnown(detection.threshold) ? [{ axis: "y", value: detection.threshold, label: "" }] : []),
     ],
   };
 }
@@ -101,8 +102,9 @@ function shortened(text, most = 18) {
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
 }
 
-function outcomeLegend(outcomes) {
-  return element("ul", { class: "outcomes" }, Object.keys(kOutcomes).filter((name) => outcomes.includes(name)).map((name) => {
+function outcomeLegend(outcomes, threshold) {
+  const line = isKnown(threshold) ? element("li", {}, element("span", { class: "swatch line", style: "--colour: var(--ink)", "aria-hidden": "true" }), `threshold ${significant(threshold)}`) : null;
+  return element("ul", { class: "outcomes" }, line, Object.keys(kOutcomes).filter((name) => outcomes.includes(name)).map((name) => {
     const { text, sign, variable, look } = kOutcomes[name];
     return element("li", {}, element("span", { class: `swatch ${look}`, style: `--colour: var(${variable})`, "aria-hidden": "true" }), sign ? `${sign} ${text}` : text);
   }));

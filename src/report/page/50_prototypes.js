@@ -17,7 +17,7 @@ function prototypeSection({ run, seed, step, record, column }) {
   const wrong = classes.flatMap((entry) => (entry.images ?? []).filter((image) => isWrong(entry, image))).length;
   const onlyWrong = choice("only-wrong", false);
   const shown = onlyWrong ? classes.filter((entry) => (entry.images ?? []).some((image) => isWrong(entry, image))) : classes;
-  const name = `Prototypes, ${runName(run)}, ${seedName(seed)}, step ${step}`;
+  const name = `Prototypes, ${runName(run)}${ofSeed(seed)}, step ${step}`;
   return [
     paragraph(`${plural(images.length, "image")} of ${plural(classes.length, "class", "classes")}; the network takes ${wrong} of them for another class.${
       images.some((image) => image.src) ? "" : " Pictures are kept of the last step only; of this one there are names and figures."}`, "finding"),

@@ -14,14 +14,13 @@ function confusionSection(view) {
   if ((record?.confusion ?? []).length > 0) {
     const byGroup = Boolean(run.schedule) && choice("confusion-order", "group") === "group";
     const cells = confusionCells(run, record.confusion, byGroup);
-    const name = `Confusion matrix, ${runName(run)}, ${seedName(seed)}, step ${step}`;
+    const name = `Confusion matrix, ${runName(run)}${ofSeed(seed)}, step ${step}`;
     content.push(
       element("div", { class: "tools" },
         run.schedule ? labelledSelect("Order", [{ value: "group", text: "by step of arrival" }, { value: "label", text: "by label" }], byGroup ? "group" : "label",
           (value) => chooseIn("confusion", "confusion-order", value), { id: `confusion-order-${column}` }) : null,
         csvButton(name, () => confusionNumbers(run, record.confusion))),
-      confusionMatrix(cells, name),
-      worstConfusions(run, record.confusion));
+      element("div", { class: "beside" }, confusionMatrix(cells, name), worstConfusions(run, record.confusion)));
   } else {
     content.push(emptyState(step === 0 ? "No step is done yet." : `This run has no labels at step ${step}, so it is not known which predictions are wrong.`));
   }
@@ -40,15 +39,15 @@ function worstConfusions(run, triples) {
   const wrong = sortedRows(triples.filter(([truth, predicted]) => truth !== predicted), ([, , images]) => images, true).slice(0, 10);
   if (wrong.length === 0) return paragraph("Every image is predicted right.", "finding");
   const total = (label) => triples.reduce((sum, [truth, , images]) => sum + (truth === label ? images : 0), 0);
-  return element("div", {}, element("h3", {}, "Most frequent mistakes"), dataTable({
-    name: "Most frequent mistakes", rows: wrong, download: false,
+  return dataTable({
+    title: "Most frequent mistakes", name: "Most frequent mistakes", rows: wrong, download: false,
     columns: [
       { title: "True class", text: true, value: ([truth]) => className(run, truth) },
       { title: "Predicted as", text: true, value: ([, predicted]) => className(run, predicted) },
       { title: "Images", value: ([, , images]) => images },
-      { title: "Share of the class, %", value: ([truth, , images]) => (100 * images) / total(truth), show: ([truth, , images]) => decimals((100 * images) / total(truth)) },
+      { title: "% of the class", value: ([truth, , images]) => (100 * images) / total(truth), show: ([truth, , images]) => decimals((100 * images) / total(truth)) },
     ],
-  }));
+  });
 }
 
 function classTable({ run, seed, step, record }) {
@@ -67,5 +66,5 @@ function classTable({ run, seed, step, record }) {
     { title: "Pseudo-labels at this step", value: (row) => row.pseudo ?? null, show: (row) => countText(row.pseudo) },
   ].filter((column) => rows.some((row) => isKnown(column.value(row))));
   return element("details", {}, element("summary", {}, `Each class after step ${step}`),
-    dataTable({ name: `Classes, ${runName(run)}, ${seedName(seed)}, step ${step}`, columns, rows }));
+    dataTable({ name: `Classes, ${runName(run)}${ofSeed(seed)}, step ${step}`, columns, rows }));
 }

@@ -25,7 +25,7 @@ function confusionMatrix(cells, name) {
   let layout = null;
   let cursor = { row: 0, column: 0 };
   drawLazily(canvas, () => {
-    layout = drawConfusion(canvas, cells, box.clientWidth);
+    layout = drawConfusion(canvas, cells, box.closest(".column").clientWidth);
     return () => {};
   });
 
@@ -117,6 +117,10 @@ function drawConfusionFrame(ctx, cells, cell, colour) {
 }
 
 function drawConfusionNames(ctx, cells, cell, margin, font) {
+  ctx.fillStyle = themeColour("--muted");
+  ctx.font = font.replace(/^\d+/, "12");
+  ctx.textAlign = "right";
+  ctx.fillText("true ↓  predicted →", -8, -12, margin - 8);
   ctx.fillStyle = themeColour("--ink");
   ctx.font = font;
   cells.names.forEach((name, index) => {

@@ -28,12 +28,13 @@ function embeddingSection({ run, seed, step, record, column }) {
   const known = [...new Set(labels)].filter((label) => label >= 0).sort((a, b) => a - b);
   const only = known.includes(choice("class")) ? choice("class") : null;
   const pickClass = (label) => chooseIn("embedding", "class", label === null || label === only ? undefined : label);
+  const controls = [
+    sources.length > 1 ? labelledSelect("Colour by", sources, by, (value) => chooseIn("embedding", "colour-by", value), { id: `colour-by-${column}` }) : null,
+    labelledSelect("Highlight", [{ value: "", text: "all classes" }, ...known.map((label) => ({ value: label, text: className(run, label) }))],
+      only ?? "", (value) => pickClass(value === "" ? null : Number(value)), { id: `highlight-${column}` }),
+  ];
   return [
-    element("div", { class: "tools" },
-      sources.length > 1 ? labelledSelect("Colour by", sources, by, (value) => chooseIn("embedding", "colour-by", value), { id: `colour-by-${column}` }) : null,
-      labelledSelect("Highlight", [{ value: "", text: "all classes" }, ...known.map((label) => ({ value: label, text: className(run, label) }))],
-        only ?? "", (value) => pickClass(value === "" ? null : Number(value)), { id: `highlight-${column}` })),
-    embeddingFigure(run, seed, step, embedding, labels, only),
+    embeddingFigure(run, seed, step, embedding, labels, only, controls),
     classButtons(run, targetLabels(embedding, labels), only, pickClass),
   ];
 }
@@ -52,17 +53,18 @@ function targetLabels({ kinds, points }, labels) {
   return [...new Set(labels.filter((label, index) => label >= 0 && points.kind[index] === target))].sort((a, b) => a - b);
 }
 
-function embeddingFigure(run, seed, step, embedding, labels, only) {
+function embeddingFigure(run, seed, step, embedding, labels, only, controls) {
   const { points, kinds } = embedding;
   const name = (label) => (label >= 0 ? className(run, label) : kNotKnown);
   return chartFigure({
     title: `${embedding.method ?? "Two dimensions"} of the features, step ${step}`,
-    description: `${countText(points.x.length)} features of ${runName(run)}, ${seedName(seed)}, after step ${step}`,
+    description: `${countText(points.x.length)} features of ${runName(run)}${ofSeed(seed)}, after step ${step}`,
     numbers: {
       columns: ["x", "y", "kind", "label", "class", "pseudo", "predicted"],
       rows: points.x.map((x, index) => [x, points.y[index], kinds[points.kind[index]], points.label?.[index], name(labels[index]), points.pseudo?.[index], points.predicted?.[index]]),
     },
-    height: 460,
+    controls,
+    height: 520,
     below: kindLegend(kinds.filter((_, kind) => points.kind.includes(kind))),
     config: () => embeddingConfig(run, embedding, labels, only),
   });

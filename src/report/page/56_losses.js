@@ -15,19 +15,18 @@ function lossSection({ run, seed, column }) {
   }
   const logarithmic = choice("log-losses", false);
   return [
-    kHaveCharts ? element("div", { class: "tools" },
-      labelledCheckbox("logarithmic", logarithmic, (value) => chooseIn("losses", "log-losses", value), { id: `log-losses-${column}` })) : null,
     chartFigure({
-      title: `Losses, ${seedName(seed)}`,
-      description: `${terms.join(", ")} of ${runName(run)}, ${seedName(seed)}, over ${plural(points.length, "epoch")}`,
+      title: `Losses${ofSeed(seed)}`,
+      description: `${terms.join(", ")} of ${runName(run)}${ofSeed(seed)}, over ${plural(points.length, "epoch")}`,
       numbers: {
         columns: ["step", "epoch", ...terms, "images_per_s", "seconds", "data_s"],
         rows: points.map((point) => [point.step, point.epoch, ...terms.map((_, term) => point.values?.[term]), point.images_per_s, point.seconds, point.data_s]),
       },
+      controls: kHaveCharts ? [labelledCheckbox("logarithmic", logarithmic, (value) => chooseIn("losses", "log-losses", value), { id: `log-losses-${column}` })] : [],
       below: lossLegend(terms),
       config: () => lossConfig(terms, points, logarithmic),
     }),
-  ].filter(isKnown);
+  ];
 }
 
 function lossConfig(terms, points, logarithmic) {
@@ -47,7 +46,7 @@ function lossConfig(terms, points, logarithmic) {
       }),
     },
     options: chartOptions({
-      x: { type: "linear", label: "epoch, over all steps", max: Math.max(1, points.length - 1), ticks: { precision: 0 }, grid: { display: false } },
+      x: { type: "linear", label: "epoch, over all steps", max: points.length, ticks: { precision: 0 }, grid: { display: false } },
       y: { type: logarithmic ? "logarithmic" : "linear", label: "loss", grace: logarithmic ? 0 : "12%" },
       plugins: { tooltip: tooltipOf((item) => `${item.dataset.label}: step ${points[item.dataIndex].step}, epoch ${points[item.dataIndex].epoch}, ${significant(item.parsed.y, 4)}`) },
     }),

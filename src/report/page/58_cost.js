@@ -18,16 +18,14 @@ function costSection({ run, seed }) {
   const steps = stepNumbers(seed).map((step) => stepRecord(seed, step) ?? { step });
   const costs = kCosts.filter((cost) => steps.some((step) => isKnown(step[cost.key])));
   if (costs.length === 0) return [emptyState("No times were recorded for the steps of this run.")];
-  const rate = (step) => (step.seconds > 0 && isKnown(step.images) ? step.images / step.seconds : null);
   return [
     dataTable({
-      name: `Time and memory, ${runName(run)}, ${seedName(seed)}`,
+      name: `Time and memory, ${runName(run)}${ofSeed(seed)}`,
       rows: steps,
       columns: [
         { title: "Step", value: (step) => step.step },
         { title: "Images", value: (step) => step.images ?? null, show: (step) => countText(step.images) },
         ...costs.map(({ key, title, show }) => ({ title, value: (step) => step[key] ?? null, show: (step) => show(step[key]), csv: [{ title: key, value: (step) => step[key] }] })),
-        { title: "Images of the step per second", value: rate, show: (step) => significant(rate(step)) },
       ],
     }),
     // Without charts the table above says it all.
@@ -37,8 +35,8 @@ function costSection({ run, seed }) {
 
 function costFigure(run, seed, steps, { key, title, axis, unit = 1, show }) {
   return chartFigure({
-    title: `${title} of each step`,
-    description: `${title} of each step of ${runName(run)}, ${seedName(seed)}`,
+    title,
+    description: `${title} of each step of ${runName(run)}${ofSeed(seed)}`,
     numbers: { columns: ["step", key], rows: steps.map((step) => [step.step, step[key]]) },
     height: 200,
     config: () => ({

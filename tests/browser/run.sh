@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Opens report pages in a real browser.
+#
+#   run.sh FOLDER
+#
+# FOLDER keeps the npm package between runs, and afterwards the pages and their
+# screenshots. With PROCA_PROGRAM that program makes the pages, otherwise assemble.mjs;
+# PROCA_CHART_LIBRARY is where chart.min.js lies, if not where Debian has it.
+# Exit 77: skipped, because something is not to be had on this machine.
+set -euo pipefail
+folder=$1
+here=$(cd "$(dirname "$0")" && pwd)
+
+skip() {
+  echo "skipped: $1"
+  exit 77
+}
+
+for command in node npm; do
+  command -v $command >/dev/null || skip "$command is needed to drive a browser"
+done
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+  skip "there is no chromium"
+library=${PROCA_CHART_LIBRARY:-/usr/share/javascript/chart.js/chart.min.js}
+[[ -e $library ]] || skip "there is no $library (package libjs-chart.js)"
+
+mkdir -p "$folder"
+if [[ ! -d $folder/node_modules/playwright-core ]]; then
+  # The package carries all it needs; its install script would download browsers.
+  if ! (cd "$folder" && npm install --ignore-scripts --no-audit --no-fund --prefix . \
+          playwright-core@1 >npm.log 2>&1); then
+    cat "$folder/npm.log"
+    skip "npm could not fetch playwright-core"
+  fi
+fi
+
+export PROCA_BROWSER=$chromium PROCA_BROWSER_FOLDER=$folder PROCA_CHART_LIBRARY=$library
+exec node --test "$here"/*_test.mjs

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Opens report pages in a real browser.
 #
-#   run.sh FOLDER
+#   run.sh FOLDER [NAME...]
 #
-# FOLDER keeps the npm package between runs, and afterwards the pages and their
+# Runs all tests, or those of NAME_test.mjs. FOLDER keeps the npm package between runs, and
+# afterwards the pages and their
 # screenshots. With PROCA_PROGRAM that program makes the pages, otherwise assemble.mjs;
 # PROCA_CHART_LIBRARY is where chart.min.js lies, if not where Debian has it.
 # Exit 77: skipped, because something is not to be had on this machine.
@@ -35,4 +36,9 @@ if [[ ! -d $folder/node_modules/playwright-core ]]; then
 fi
 
 export PROCA_BROWSER=$chromium PROCA_BROWSER_FOLDER=$folder PROCA_CHART_LIBRARY=$library
-exec node --test "$here"/*_test.mjs
+tests=("$here"/*_test.mjs)
+if [[ $# -gt 1 ]]; then
+  tests=()
+  for name in "${@:2}"; do tests+=("$here/${name}_test.mjs"); done
+fi
+exec node --test "${tests[@]}"

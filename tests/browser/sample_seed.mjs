@@ -3,6 +3,9 @@
 import { randomNumbers } from "./sample_random.mjs";
 import { metricsOf } from "./sample_metrics.mjs";
 
+// Tensors hold floats; more digits would only make the document larger.
+const asFloat = (value) => Number(value.toPrecision(7));
+
 export function sampleSeed(settings, { method, schedule, done, index, seed, unfinished }) {
   const random = randomNumbers(1000 * settings.seed + 17 * index + seed);
   const context = { settings, method, schedule, random, skill: method === "source-only" ? 0 : 0.06 + 0.015 * (index % 9), difficulty: schedule.flat().map(() => 0.15 * random.normal()) };
@@ -83,12 +86,12 @@ function samplePrototypes({ settings, random, schedule }, label, step, last) {
     label, step, score: 0.3 + 0.6 * random.uniform(),
     images: Array.from({ length: settings.prototypes }, (_, number) => {
       const wrong = random.uniform() < 0.15;
-      const probability = wrong ? 0.4 * random.uniform() : 0.6 + 0.4 * random.uniform();
+      const probability = asFloat(wrong ? 0.4 * random.uniform() : 0.6 + 0.4 * random.uniform());
       const other = (label + 1) % classes;
       return {
         ...(last ? { src: samplePicture(random, label) } : {}),
         path: `clipart/${label}/${String(number).padStart(5, "0")}.jpg`, probability, predicted: wrong ? other : label,
-        soft_label: [[wrong ? other : label, wrong ? 1 - probability : probability], [wrong ? label : other, 0.6 * Math.min(probability, 1 - probability)], [(label + 2) % classes, 0.01]],
+        soft_label: [[wrong ? other : label, asFloat(wrong ? 1 - probability : probability)], [wrong ? label : other, asFloat(0.6 * Math.min(probability, 1 - probability))], [(label + 2) % classes, 0.01]],
       };
     }),
   };
@@ -117,8 +120,8 @@ function sampleEmbedding({ settings, schedule, random }, step) {
   const add = (label, kind, spread) => {
     const angle = (2 * Math.PI * label) / classes;
     const ring = label % 2 === 0 ? 10 : 6;
-    points.x.push(ring * Math.cos(angle) + spread * random.normal());
-    points.y.push(ring * Math.sin(angle) + spread * random.normal());
+    points.x.push(asFloat(ring * Math.cos(angle) + spread * random.normal()));
+    points.y.push(asFloat(ring * Math.sin(angle) + spread * random.normal()));
     points.kind.push(kind);
     points.label.push(settings.labelled || kind > 0 ? label : -1);
     points.pseudo.push(kind === 0 ? (random.uniform() < 0.85 ? label : (label + 1) % classes) : -1);

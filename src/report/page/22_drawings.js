@@ -50,10 +50,10 @@ function setOnPaper(paper) {
 }
 
 function watchPrint() {
-  window.addEventListener("beforeprint", () => setOnPaper(true));
-  window.addEventListener("afterprint", () => setOnPaper(false));
-  // Also where a browser only pretends to print, as its developer tools do.
+  // Media also change where a browser only pretends to print, as its developer tools do.
   const media = window.matchMedia("print");
+  window.addEventListener("beforeprint", () => setOnPaper(true));
+  window.addEventListener("afterprint", () => setOnPaper(media.matches));
   media.addEventListener("change", () => setOnPaper(media.matches));
   if (media.matches) setOnPaper(true);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());

@@ -60,8 +60,9 @@ function groupRow({ step, values }, { low, high }) {
 }
 
 // Class and style of a cell coloured by a share in [0, 1]; style.css has the colours.
-// From kStrongShare on the ground is dark enough for light text.
-const kStrongShare = 0.64;
+// From kStrongShare on the ground is too strong for the usual colour of text: chosen so that, in
+// both themes, black and white have a contrast of 4.5 on their side of it.
+const kStrongShare = 0.676;
 
 function heatCell(share, kind) {
   if (!isKnown(share)) return { class: kind };

@@ -83,7 +83,7 @@ function drawConfusion(canvas, cells, width) {
       ctx.fillRect(c * cell, r * cell, cell, cell);
       ctx.globalAlpha = 1;
       if (cell < 22) continue;
-      ctx.fillStyle = share > 0.6 ? light : dark;
+      ctx.fillStyle = share >= kStrongShare ? light : dark;
       ctx.textAlign = "center";
       ctx.font = font(images > 999 ? 9 : 11);
       ctx.fillText(String(images), (c + 0.5) * cell, (r + 0.5) * cell + 0.5);

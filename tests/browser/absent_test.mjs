@@ -1,7 +1,9 @@
 // Pages that lack something say so.
 
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 
 import { screenshot, visitReport } from "./browser.mjs";
 import { sampleData } from "./sample_data.mjs";
@@ -71,6 +73,16 @@ test("what was not recorded leaves the rest alone", async () => {
     assert.ok((await textOf(page, "embedding")).includes("No features of step 3 were recorded"));
     assert.ok((await textOf(page, "cost")).includes("No times were recorded"));
     assert.equal(await page.locator("#groups tbody tr").count(), 7, "4 rows of groups, 3 steps");
+  });
+});
+
+test("a page that was cut off says so", async () => {
+  await visitReport("cut-off", { runs: 1 }, async (page) => {
+    assert.equal(await page.locator("#reading").count(), 0);
+    const whole = fileURLToPath(page.url());
+    writeFileSync(`${whole}-half.html`, readFileSync(whole).subarray(0, 60_000));
+    await page.goto(`${page.url()}-half.html`);
+    await page.getByText("the file is damaged or cut off").waitFor();
   });
 });
 

@@ -31,6 +31,15 @@ test("run, seed and step decide what the detail sections show", async () => {
   });
 });
 
+test("step 0 is the source model", async () => {
+  await visitReport("choices", { runs: 3, classes: 10, steps: 3, seeds: 3 }, async (page, data) => {
+    await page.selectOption("#pick-step", "0");
+    assert.ok((await page.locator("#detection").innerText()).includes("The source model has not seen the target"));
+    await page.locator("#confusion details summary").click();
+    assert.deepEqual((await tableTexts(page, "Classes, ")).map((row) => Number(row[4])), data.runs[0].seeds[0].steps[0].classes.map((entry) => entry.correct));
+  });
+});
+
 test("the mean of the seeds is that of the matrix", async () => {
   await visitReport("choices", { runs: 3, classes: 10, steps: 3, seeds: 3 }, async (page, data) => {
     const values = data.runs[0].seeds.map((seed) => seed.metrics.steps[2].group_accuracy_percent[0]);

@@ -55,9 +55,20 @@ function runBeside() {
 function viewOf(run) {
   const seeds = seedsOf(run);
   const seed = seeds.find((candidate) => candidate.seed === choice("seed")) ?? seeds[0];
-  const numbers = stepNumbers(seed);
+  const numbers = stepsToShow(seed);
   const step = numbers.includes(choice("step")) ? choice("step") : (numbers.at(-1) ?? 0);
   return { run, seed, step, record: stepRecord(seed, step), metrics: stepMetrics(seed, step) };
+}
+
+// The steps done, and before them the source model if anything is known of it.
+function stepsToShow(seed) {
+  return stepRecord(seed, 0) ? [0, ...stepNumbers(seed)] : stepNumbers(seed);
+}
+
+// Why there is nothing of a step to show, where the view is before the first one; else null.
+function beforeSteps({ seed, step }) {
+  if (step > 0) return null;
+  return stepNumbers(seed).length === 0 ? "No step is done yet." : "The source model has not seen the target: choose a step.";
 }
 
 function currentViews() {

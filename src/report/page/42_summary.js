@@ -36,7 +36,7 @@ function summaryTable() {
       },
     ],
   });
-  return known.length > 0 ? [table] : [table, emptyState("These runs were done without labels, so there is no accuracy to show: a run of proca run has it.")];
+  return known.length > 0 ? [table] : [table, emptyState("These runs were done without labels, so there is no accuracy to show; proca run has labels and measures it.")];
 }
 
 function meanCell(figure) {

@@ -27,7 +27,7 @@ function groupMatrix({ run, seed, column }) {
       csvButton(name, () => numbers)),
     scrollBox(name, element("table", { class: "heat" },
       element("caption", { class: "hidden" }, name),
-      element("thead", {}, element("tr", {}, element("th", { scope: "col", class: "text" }, "after"), Array.from({ length: groups }, (_, j) => groupHead(run, j + 1)))),
+      element("thead", {}, element("tr", {}, element("th", { scope: "col", class: "text" }, "after ↓ group →"), Array.from({ length: groups }, (_, j) => groupHead(run, j + 1)))),
       element("tbody", {}, rows.map((row) => groupRow(row, range)))))),
     paragraph(`In percent; the colour grows stronger from ${range.low} to ${range.high}. Outlined: the group arrives at this step. Without colour: it has not arrived yet.`, "aside"));
 }
@@ -45,7 +45,7 @@ function groupRows(seeds) {
 
 function groupHead(run, group) {
   const labels = run.schedule?.[group - 1];
-  const head = element("th", { scope: "col" }, `group ${group}`);
+  const head = element("th", { scope: "col", "aria-label": `group ${group}` }, String(group));
   if (!labels) return head;
   head.tabIndex = 0;
   return explain(head, () => [`Group ${group}, ${plural(labels.length, "class", "classes")}:`, labels.map((label) => className(run, label)).join(", ")]);

@@ -18,10 +18,11 @@ addSection({
   render: detectionSection,
 });
 
-function detectionSection({ run, seed, step, record, column }) {
+function detectionSection(view) {
+  const { run, seed, step, record, column } = view;
   const detection = record?.detection;
   if (!detection?.classes?.length) {
-    return [emptyState(step === 0 ? "No step is done yet." : `Nothing is known of detected classes at step ${step}: the method ${run.method ?? ""} does not detect them.`)];
+    return [emptyState(beforeSteps(view) ?? `Nothing is known of detected classes at step ${step}: the method ${run.method ?? ""} does not detect them.`)];
   }
   const order = choice("detection-order", "label");
   const entries = detection.classes.map((entry) => ({ ...entry, outcome: outcomeOf(entry) }));

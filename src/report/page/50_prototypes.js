@@ -8,10 +8,11 @@ addSection({
   render: prototypeSection,
 });
 
-function prototypeSection({ run, seed, step, record, column }) {
+function prototypeSection(view) {
+  const { run, seed, step, record, column } = view;
   const classes = record?.prototypes ?? [];
   if (classes.length === 0) {
-    return [emptyState(step === 0 ? "No step is done yet." : `No prototypes after step ${step}: the method ${run.method ?? ""} keeps no images, or this step kept none.`)];
+    return [emptyState(beforeSteps(view) ?? `No prototypes after step ${step}: the method ${run.method ?? ""} keeps no images, or this step kept none.`)];
   }
   const images = classes.flatMap((entry) => entry.images ?? []);
   const wrong = classes.flatMap((entry) => (entry.images ?? []).filter((image) => isWrong(entry, image))).length;
@@ -43,9 +44,11 @@ function prototypeClass(run, entry) {
 function prototypeImage(run, entry, image) {
   const wrong = isWrong(entry, image);
   const probability = isKnown(image.probability) ? image.probability.toFixed(2) : kNotKnown;
-  const item = element("li", { class: wrong ? "wrong" : null, tabindex: "0" },
+  const item = element("li", { class: wrong ? "wrong" : null },
     isPicture(image.src) ? element("img", { src: image.src, alt: image.path ?? className(run, entry.label), decoding: "async" }) : element("span", { class: "no-picture" }, baseName(image.path)),
-    element("span", { class: "probability" }, wrong ? `≠ ${probability}` : probability));
+    element("span", { class: "probability" }, wrong ? `≠ ${probability}` : probability),
+    // What the tooltip says, for those who hear the page.
+    wrong ? element("span", { class: "hidden" }, `, taken for ${className(run, image.predicted)}`) : null);
   return explain(item, () => [
     image.path ?? "",
     `Probability of ${className(run, entry.label)}: ${significant(image.probability, 4)}`,

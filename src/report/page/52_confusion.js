@@ -3,7 +3,7 @@
 addSection({
   id: "confusion",
   title: "Classes and confusions",
-  how: "Each cell counts images of the row's class that are predicted as the column's, darker for a larger share of the row; a good model is dark on the diagonal only. Point at a cell, or move through the matrix with the arrow keys.",
+  how: "Each cell counts images of the row's class that are predicted as the column's, the colour stronger for a larger share of the row; of a good model only the diagonal is strong. Point at a cell, or move through the matrix with the arrow keys.",
   scope: "run",
   render: confusionSection,
 });
@@ -22,7 +22,7 @@ function confusionSection(view) {
         csvButton(name, () => confusionNumbers(run, record.confusion))),
       element("div", { class: "beside" }, confusionMatrix(cells, name), worstConfusions(run, record.confusion)));
   } else {
-    content.push(emptyState(step === 0 ? "No step is done yet." : `This run has no labels at step ${step}, so it is not known which predictions are wrong.`));
+    content.push(emptyState(stepNumbers(seed).length === 0 ? "No step is done yet." : `This run has no labels at step ${step}, so it is not known which predictions are wrong.`));
   }
   return [...content, classTable(view)];
 }

@@ -55,11 +55,13 @@ function confusionMatrix(cells, name) {
   return element("div", { class: "confusion-box" }, box, spoken);
 }
 
-// Draws as large as the box allows, names only where a cell is as high as a line of text.
+// Draws as large as the box allows, names only where a cell is as high as a line of small text.
 function drawConfusion(canvas, cells, width) {
   const count = cells.names.length;
-  const margin = 130;
-  const cell = Math.max(11, Math.min(30, Math.floor((width - margin) / count)));
+  const cellBeside = (space) => Math.min(30, Math.floor((width - space) / count));
+  const named = cellBeside(130) >= 10;
+  const margin = named ? 130 : 20;
+  const cell = Math.max(8, cellBeside(margin));
   const size = cell * count;
   const ratio = window.devicePixelRatio || 1;
   canvas.width = (size + margin) * ratio;
@@ -90,7 +92,7 @@ function drawConfusion(canvas, cells, width) {
     }
   });
   drawConfusionFrame(ctx, cells, cell, line);
-  drawConfusionNames(ctx, cells, cell, margin, font(Math.min(12, cell - 1)));
+  if (named) drawConfusionNames(ctx, cells, cell, margin, font(Math.min(12, cell - 1)));
   return {
     cellAt(x, y) {
       const [column, row] = [x, y].map((value) => Math.floor((value - margin) / cell));

@@ -18,7 +18,7 @@ addSection({
 function embeddingSection({ run, seed, step, record, column }) {
   const embedding = record?.embedding;
   if (!embedding?.points?.x?.length) {
-    return [emptyState(step === 0 ? "No step is done yet." : `No features of step ${step} were recorded for this run.`)];
+    return [emptyState(stepNumbers(seed).length === 0 ? "No step is done yet." : `No features of step ${step} were recorded for this run.`)];
   }
   const sources = [
     { value: "label", text: "true class" }, { value: "pseudo", text: "pseudo-label" }, { value: "predicted", text: "predicted class" },
@@ -112,6 +112,6 @@ function kindLegend(kinds) {
 function classButtons(run, labels, only, pickClass) {
   if (!kHaveCharts || labels.length === 0 || labels.length > kMostClassButtons) return element("div", { hidden: true });
   return element("div", { class: "class-buttons", role: "group", "aria-label": "Highlight a class" }, labels.map((label) =>
-    button([element("span", { class: "dot", style: `background: ${classColour(label, numClasses(run), isDark())}` }), className(run, label)],
+    button([element("span", { class: "dot", style: `background: ${classColour(label, numClasses(run), isDark())}` }), shortened(className(run, label), 30)],
       () => pickClass(label), { class: "small", "aria-pressed": String(label === only) })));
 }

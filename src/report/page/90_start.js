@@ -2,7 +2,9 @@
 
 function buildPage() {
   applyTheme(choice("theme", "auto"));
+  document.documentElement.classList.toggle("no-charts", !kHaveCharts);
   const main = document.getElementById("content");
+  document.getElementById("reading").remove();
   if (report.format_version !== kFormatVersion) {
     main.append(paragraph(`This page reads report data of version ${kFormatVersion}, and its data has version ${report.format_version ?? "unknown"}: make the page again with the proca that wrote the data.`, "notice"));
     return;
@@ -15,7 +17,11 @@ function buildPage() {
   const details = element("div", { id: "details" });
   for (const section of shown) {
     if (section.scope === "run" && !details.isConnected) main.append(details);
-    if (section.scope === "run" && details.childElementCount === 0) details.append(pickerBar());
+    if (section.scope === "run" && details.childElementCount === 0) {
+      // Paper has no pickers, but has to say what they chose.
+      details.append(pickerBar(), element("p", { class: "paper-only", id: "shown-run" }));
+      fillPickerBar(details.firstElementChild);
+    }
     (section.scope === "run" ? details : main).append(sectionElement(section));
     fillSection(section);
   }

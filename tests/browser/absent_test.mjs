@@ -11,15 +11,23 @@ import { sampleData } from "./sample_data.mjs";
 const textOf = (page, section) => page.locator(`#${section}`).innerText();
 
 test("without the chart library there are tables in place of charts", async () => {
-  await visitReport("no-charts", { runs: 2, classes: 10, steps: 3, seeds: 2 }, async (page, data) => {
-    await page.getByText("built without a chart library").waitFor();
-    assert.equal(await page.locator("figure canvas").count(), 0);
-    assert.equal(await page.locator("#accuracy tbody tr").count(), 18, "3 curves, 2 runs, 3 steps");
-    assert.equal(await page.locator("#detection tbody tr").count(), 10);
-    assert.equal(await page.locator("#losses tbody tr").count(), data.runs[0].seeds[0].losses.points.length);
-    assert.equal(await page.locator("canvas.confusion").count(), 1, "which needs no library");
-    await screenshot(page, "no-charts");
-  }, { charts: false });
+  await visitReport(
+    "no-charts",
+    { runs: 2, classes: 10, steps: 3, seeds: 2 },
+    async (page, data) => {
+      await page.getByText("built without a chart library").waitFor();
+      assert.equal(await page.locator("figure canvas").count(), 0);
+      assert.equal(await page.locator("#accuracy tbody tr").count(), 18, "3 curves, 2 runs, 3 steps");
+      assert.equal(await page.locator("#detection tbody tr").count(), 10);
+      assert.equal(
+        await page.locator("#losses tbody tr").count(),
+        data.runs[0].seeds[0].losses.points.length,
+      );
+      assert.equal(await page.locator("canvas.confusion").count(), 1, "which needs no library");
+      await screenshot(page, "no-charts");
+    },
+    { charts: false },
+  );
 });
 
 test("an unfinished run says how far it is", async () => {
@@ -35,13 +43,18 @@ test("an unfinished run says how far it is", async () => {
 test("a run that has just begun has empty states", async () => {
   const data = sampleData({ runs: 1 });
   Object.assign(data.runs[0], { status: "running", seeds: [{ seed: 0 }] });
-  await visitReport("begun", {}, async (page) => {
-    for (const section of ["groups", "detection", "prototypes", "confusion", "embedding"]) {
-      assert.ok((await textOf(page, section)).includes("No step is done yet."), section);
-    }
-    assert.ok((await textOf(page, "losses")).includes("no epoch is done yet"));
-    assert.ok((await page.locator("#unfinished").innerText()).includes("0 of 3 steps done"));
-  }, { data });
+  await visitReport(
+    "begun",
+    {},
+    async (page) => {
+      for (const section of ["groups", "detection", "prototypes", "confusion", "embedding"]) {
+        assert.ok((await textOf(page, section)).includes("No step is done yet."), section);
+      }
+      assert.ok((await textOf(page, "losses")).includes("no epoch is done yet"));
+      assert.ok((await page.locator("#unfinished").innerText()).includes("0 of 3 steps done"));
+    },
+    { data },
+  );
 });
 
 test("a state directory has no labels, and the page says what that means", async () => {
@@ -68,7 +81,17 @@ test("a method that detects and keeps nothing says so", async () => {
 });
 
 test("what was not recorded leaves the rest alone", async () => {
-  const without = ["embedding", "confusion", "classes", "machine", "losses", "seconds", "peak_memory_bytes", "peak_gpu_memory_bytes", "images"];
+  const without = [
+    "embedding",
+    "confusion",
+    "classes",
+    "machine",
+    "losses",
+    "seconds",
+    "peak_memory_bytes",
+    "peak_gpu_memory_bytes",
+    "images",
+  ];
   await visitReport("little", { runs: 1, without }, async (page) => {
     assert.ok((await textOf(page, "embedding")).includes("No features of step 3 were recorded"));
     assert.ok((await textOf(page, "cost")).includes("No times were recorded"));
@@ -88,11 +111,21 @@ test("a page that was cut off says so", async () => {
 
 test("an empty document and one of another version are explained", async () => {
   const empty = { format_version: 1, title: "Nothing", runs: [] };
-  await visitReport("empty", {}, async (page) => {
-    await page.getByText("This report has no runs and no tables.").waitFor();
-  }, { data: empty });
-  if (process.env.PROCA_PROGRAM) return;  // The program refuses the version itself.
-  await visitReport("version", {}, async (page) => {
-    await page.getByText("its data has version 2").waitFor();
-  }, { data: { ...empty, format_version: 2 } });
+  await visitReport(
+    "empty",
+    {},
+    async (page) => {
+      await page.getByText("This report has no runs and no tables.").waitFor();
+    },
+    { data: empty },
+  );
+  if (process.env.PROCA_PROGRAM) return; // The program refuses the version itself.
+  await visitReport(
+    "version",
+    {},
+    async (page) => {
+      await page.getByText("its data has version 2").waitFor();
+    },
+    { data: { ...empty, format_version: 2 } },
+  );
 });

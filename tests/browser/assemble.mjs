@@ -16,7 +16,9 @@ function escapeHtml(text) {
 }
 
 export function assemble(data, chartLibrary) {
-  const scripts = readdirSync(parts).filter((name) => name.endsWith(".js")).sort();
+  const scripts = readdirSync(parts)
+    .filter((name) => name.endsWith(".js"))
+    .sort();
   const values = {
     title: escapeHtml(data.title),
     style: part("style.css"),

@@ -29,7 +29,10 @@ export function writePage(name, data, { charts = true } = {}) {
   if (process.env.PROCA_PROGRAM && charts) {
     execFileSync(process.env.PROCA_PROGRAM, ["report", dataFile, "--out", pageFile], { stdio: "inherit" });
   } else {
-    writeFileSync(pageFile, assemble(data, charts ? readFileSync(process.env.PROCA_CHART_LIBRARY, "utf8") : ""));
+    writeFileSync(
+      pageFile,
+      assemble(data, charts ? readFileSync(process.env.PROCA_CHART_LIBRARY, "utf8") : ""),
+    );
   }
   return pageFile;
 }
@@ -39,7 +42,11 @@ export function writePage(name, data, { charts = true } = {}) {
 export async function visitReport(name, options, visit, { data, charts, ...context } = {}) {
   const document = data ?? sampleData(options);
   const url = pathToFileURL(writePage(name, document, { charts })).href;
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light", ...context });
+  const page = await browser.newPage({
+    viewport: { width: 1280, height: 900 },
+    colorScheme: "light",
+    ...context,
+  });
   const problems = [];
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
   page.on("pageerror", (error) => problems.push(error.stack));
@@ -47,7 +54,13 @@ export async function visitReport(name, options, visit, { data, charts, ...conte
     problems.push(`dialog: ${dialog.message()}`);
     dialog.dismiss();
   });
-  page.on("request", (request) => /^(data|blob):/.test(request.url()) || request.url().startsWith(url) || problems.push(`request: ${request.url()}`));
+  page.on(
+    "request",
+    (request) =>
+      /^(data|blob):/.test(request.url()) ||
+      request.url().startsWith(url) ||
+      problems.push(`request: ${request.url()}`),
+  );
   try {
     await page.goto(url);
     await visit(page, document);
@@ -78,8 +91,11 @@ export function artefact(name) {
 
 // Rows of the table with this caption, as texts.
 export function tableTexts(page, caption) {
-  return page.locator("table", { has: page.locator("caption", { hasText: caption }) }).first()
-    .locator("tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
+  return page
+    .locator("table", { has: page.locator("caption", { hasText: caption }) })
+    .first()
+    .locator("tbody tr")
+    .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
 }
 
 // Presses a CSV button and returns the rows of the file, fields as texts.

@@ -11,7 +11,11 @@ const shown = (value) => value.toFixed(1);
 test("run, seed and step decide what the detail sections show", async () => {
   await visitReport("choices", { runs: 3, classes: 10, steps: 3, seeds: 3 }, async (page, data) => {
     await page.uncheck("#group-mean-0");
-    const matrixOf = (seed) => [seed.metrics.source_group_accuracy_percent, ...seed.metrics.steps.map((step) => step.group_accuracy_percent)].map((row) => row.map(shown));
+    const matrixOf = (seed) =>
+      [
+        seed.metrics.source_group_accuracy_percent,
+        ...seed.metrics.steps.map((step) => step.group_accuracy_percent),
+      ].map((row) => row.map(shown));
     const matrix = async () => (await groupTexts(page)).map((row) => row.slice(1));
     assert.deepEqual(await matrix(), matrixOf(data.runs[0].seeds[0]));
     await page.selectOption("#pick-seed", "2");
@@ -26,7 +30,11 @@ test("run, seed and step decide what the detail sections show", async () => {
     assert.equal(await title.innerText(), "Cumulative probability, step 1");
     await page.click("#step-after");
     assert.equal(await title.innerText(), "Cumulative probability, step 2");
-    assert.ok((await page.locator("#prototypes .finding").innerText()).includes("Pictures are kept of the last step only"));
+    assert.ok(
+      (await page.locator("#prototypes .finding").innerText()).includes(
+        "Pictures are kept of the last step only",
+      ),
+    );
     assert.equal(await page.locator("#prototypes img").count(), 0);
   });
 });
@@ -34,9 +42,14 @@ test("run, seed and step decide what the detail sections show", async () => {
 test("step 0 is the source model", async () => {
   await visitReport("choices", { runs: 3, classes: 10, steps: 3, seeds: 3 }, async (page, data) => {
     await page.selectOption("#pick-step", "0");
-    assert.ok((await page.locator("#detection").innerText()).includes("The source model has not seen the target"));
+    assert.ok(
+      (await page.locator("#detection").innerText()).includes("The source model has not seen the target"),
+    );
     await page.locator("#confusion details summary").click();
-    assert.deepEqual((await tableTexts(page, "Classes, ")).map((row) => Number(row[4])), data.runs[0].seeds[0].steps[0].classes.map((entry) => entry.correct));
+    assert.deepEqual(
+      (await tableTexts(page, "Classes, ")).map((row) => Number(row[4])),
+      data.runs[0].seeds[0].steps[0].classes.map((entry) => entry.correct),
+    );
   });
 });
 
@@ -50,8 +63,13 @@ test("the mean of the seeds is that of the matrix", async () => {
 test("two runs stand side by side", async () => {
   await visitReport("choices", { runs: 3, classes: 10, steps: 3, seeds: 3 }, async (page, data) => {
     await page.selectOption("#pick-beside", "run-1");
-    assert.deepEqual(await page.locator("#groups .run-name").allInnerTexts(), [data.runs[0].name, data.runs[1].name]);
-    const boxes = await Promise.all([0, 1].map((index) => page.locator("#groups .column").nth(index).boundingBox()));
+    assert.deepEqual(await page.locator("#groups .run-name").allInnerTexts(), [
+      data.runs[0].name,
+      data.runs[1].name,
+    ]);
+    const boxes = await Promise.all(
+      [0, 1].map((index) => page.locator("#groups .column").nth(index).boundingBox()),
+    );
     assert.ok(boxes[0].x + boxes[0].width <= boxes[1].x, "beside, not below");
     await page.selectOption("#pick-beside", "");
     assert.equal(await page.locator("#groups .run-name").count(), 0);
@@ -82,7 +100,10 @@ test("prototypes that the network gets wrong are marked, and can be shown alone"
 
 test("highlighting a class greys out the others", async () => {
   await visitReport("choices", { runs: 3, classes: 10, steps: 3, seeds: 3 }, async (page) => {
-    const colours = () => page.locator("#embedding figure canvas").evaluate((node) => new Set(Chart.getChart(node).data.datasets[2].backgroundColor).size);
+    const colours = () =>
+      page
+        .locator("#embedding figure canvas")
+        .evaluate((node) => new Set(Chart.getChart(node).data.datasets[2].backgroundColor).size);
     await drawEverything(page);
     assert.equal(await colours(), 10);
     await page.selectOption("#highlight-0", "4");
@@ -116,18 +137,24 @@ test("the theme can be chosen", async () => {
 });
 
 test("a page that renews itself keeps choices and place, until it is paused", async () => {
-  await visitReport("refresh", { runs: 3, classes: 10, steps: 3, seeds: 3, unfinished: 1, refresh_s: 2 }, async (page) => {
-    await page.selectOption("#pick-run", "run-1");
-    await page.selectOption("#pick-step", "2");
-    await page.evaluate(() => window.scrollTo(0, 1500));
-    await page.evaluate(() => { window.before = true; });
-    await page.waitForFunction(() => !window.before);
-    await page.waitForFunction(() => window.scrollY === 1500);
-    assert.equal(await page.inputValue("#pick-run"), "run-1");
-    assert.equal(await page.inputValue("#pick-step"), "2");
-    await page.click("#pause");
-    await page.getByText("This page stands still.").waitFor();
-    await page.reload();
-    assert.equal(await page.locator("#pause").innerText(), "Renew");
-  });
+  await visitReport(
+    "refresh",
+    { runs: 3, classes: 10, steps: 3, seeds: 3, unfinished: 1, refresh_s: 2 },
+    async (page) => {
+      await page.selectOption("#pick-run", "run-1");
+      await page.selectOption("#pick-step", "2");
+      await page.evaluate(() => window.scrollTo(0, 1500));
+      await page.evaluate(() => {
+        window.before = true;
+      });
+      await page.waitForFunction(() => !window.before);
+      await page.waitForFunction(() => window.scrollY === 1500);
+      assert.equal(await page.inputValue("#pick-run"), "run-1");
+      assert.equal(await page.inputValue("#pick-step"), "2");
+      await page.click("#pause");
+      await page.getByText("This page stands still.").waitFor();
+      await page.reload();
+      assert.equal(await page.locator("#pause").innerText(), "Renew");
+    },
+  );
 });

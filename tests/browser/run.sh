@@ -4,12 +4,12 @@
 #   run.sh FOLDER [NAME...]
 #
 # Runs all tests, or those of NAME_test.mjs. FOLDER keeps the npm package between runs, and
-# afterwards the pages and their
-# screenshots. With PROCA_PROGRAM that program makes the pages, otherwise assemble.mjs;
-# PROCA_CHART_LIBRARY is where chart.min.js lies, if not where Debian has it.
-# Exit 77: skipped, because something is not to be had on this machine.
+# afterwards the pages and their screenshots. With PROCA_PROGRAM that program makes the pages,
+# otherwise assemble.mjs; PROCA_CHART_LIBRARY is where chart.min.js lies, if not where Debian
+# has it. Exit 77: skipped, because something is not to be had on this machine.
 set -euo pipefail
 folder=$1
+shift
 here=$(cd "$(dirname "$0")" && pwd)
 
 skip() {
@@ -17,28 +17,16 @@ skip() {
   exit 77
 }
 
-for command in node npm; do
-  command -v $command >/dev/null || skip "$command is needed to drive a browser"
-done
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
   skip "there is no chromium"
 library=${PROCA_CHART_LIBRARY:-/usr/share/javascript/chart.js/chart.min.js}
 [[ -e $library ]] || skip "there is no $library (package libjs-chart.js)"
+"$here/../support/npm_package.sh" "$folder" playwright-core@1
 
-mkdir -p "$folder"
-if [[ ! -d $folder/node_modules/playwright-core ]]; then
-  # The package carries all it needs; its install script would download browsers.
-  if ! (cd "$folder" && npm install --ignore-scripts --no-audit --no-fund --prefix . \
-          playwright-core@1 >npm.log 2>&1); then
-    cat "$folder/npm.log"
-    skip "npm could not fetch playwright-core"
-  fi
-fi
-
-export PROCA_BROWSER=$chromium PROCA_BROWSER_FOLDER=$folder PROCA_CHART_LIBRARY=$library
 tests=("$here"/*_test.mjs)
-if [[ $# -gt 1 ]]; then
+if [[ $# -gt 0 ]]; then
   tests=()
-  for name in "${@:2}"; do tests+=("$here/${name}_test.mjs"); done
+  for name; do tests+=("$here/${name}_test.mjs"); done
 fi
+export PROCA_BROWSER=$chromium PROCA_BROWSER_FOLDER=$folder PROCA_CHART_LIBRARY=$library
 exec node --test "${tests[@]}"

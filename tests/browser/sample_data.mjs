@@ -19,15 +19,71 @@ import { randomNumbers } from "./sample_random.mjs";
 import { sampleSeed } from "./sample_seed.mjs";
 
 const kDefaults = {
-  runs: 2, classes: 10, steps: 3, seeds: 1, labelled: true, unfinished: 0, hostile: false, tables: false,
-  without: [], perClass: 20, prototypes: 5, seed: 1,
+  runs: 2,
+  classes: 10,
+  steps: 3,
+  seeds: 1,
+  labelled: true,
+  unfinished: 0,
+  hostile: false,
+  tables: false,
+  without: [],
+  perClass: 20,
+  prototypes: 5,
+  seed: 1,
 };
-const kMethods = ["proca", "source-only", "dann", "pada", "etn", "ba3us", "cida", "pada-prototypes", "etn-prototypes", "ba3us-prototypes"];
-const kTasks = [["art", "clipart"], ["art", "product"], ["real-world", "art"], ["clipart", "real-world"]];
-const kNames = ["bicycle", "calculator", "desk lamp", "file cabinet", "headphones", "keyboard", "laptop computer", "mobile phone", "mug", "notebook",
-  "paper clips", "projector", "punchers", "ring binder", "ruler", "scissors", "speaker", "stapler", "tape dispenser", "trash can"];
-const kHostile = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "=1+1,\"quoted\"", "{{script}}", "a\nline", "&lt;b&gt;",
-  "מלך‮gnp", "x".repeat(120), "__proto__", "${alert(3)}"];
+const kMethods = [
+  "proca",
+  "source-only",
+  "dann",
+  "pada",
+  "etn",
+  "ba3us",
+  "cida",
+  "pada-prototypes",
+  "etn-prototypes",
+  "ba3us-prototypes",
+];
+const kTasks = [
+  ["art", "clipart"],
+  ["art", "product"],
+  ["real-world", "art"],
+  ["clipart", "real-world"],
+];
+const kNames = [
+  "bicycle",
+  "calculator",
+  "desk lamp",
+  "file cabinet",
+  "headphones",
+  "keyboard",
+  "laptop computer",
+  "mobile phone",
+  "mug",
+  "notebook",
+  "paper clips",
+  "projector",
+  "punchers",
+  "ring binder",
+  "ruler",
+  "scissors",
+  "speaker",
+  "stapler",
+  "tape dispenser",
+  "trash can",
+];
+const kHostile = [
+  "<img src=x onerror=alert(1)>",
+  "</script><script>alert(2)</script>",
+  '=1+1,"quoted"',
+  "{{script}}",
+  "a\nline",
+  "&lt;b&gt;",
+  "מלך‮gnp",
+  "x".repeat(120),
+  "__proto__",
+  "${alert(3)}",
+];
 
 export function sampleData(options = {}) {
   const settings = { ...kDefaults, ...options };
@@ -45,8 +101,11 @@ export function sampleData(options = {}) {
 
 function classNames(settings) {
   return Array.from({ length: settings.classes }, (_, label) => {
-    if (settings.hostile) return kHostile[label % kHostile.length] + (label < kHostile.length ? "" : ` ${label}`);
-    return label < kNames.length ? kNames[label] : `${kNames[label % kNames.length]} ${Math.floor(label / kNames.length) + 1}`;
+    if (settings.hostile)
+      return kHostile[label % kHostile.length] + (label < kHostile.length ? "" : ` ${label}`);
+    return label < kNames.length
+      ? kNames[label]
+      : `${kNames[label % kNames.length]} ${Math.floor(label / kNames.length) + 1}`;
   });
 }
 
@@ -55,7 +114,9 @@ function classSchedule(settings) {
   const random = randomNumbers(settings.seed);
   const order = random.shuffled(Array.from({ length: settings.classes }, (_, label) => label));
   const size = Math.ceil(settings.classes / settings.steps);
-  return Array.from({ length: settings.steps }, (_, step) => order.slice(step * size, (step + 1) * size).sort((a, b) => a - b));
+  return Array.from({ length: settings.steps }, (_, step) =>
+    order.slice(step * size, (step + 1) * size).sort((a, b) => a - b),
+  );
 }
 
 function sampleRun(settings, index) {
@@ -66,35 +127,72 @@ function sampleRun(settings, index) {
   const schedule = classSchedule(settings);
   const run = {
     id: `run-${index}`,
-    name: settings.hostile ? `${kHostile[index % kHostile.length]} run ${index}` : `${source} → ${target}, ${method}`,
-    folder: settings.hostile ? `runs/${kHostile[0]}` : `results/runs/office-home-ci/${source}/${target}/${method}`,
+    name: settings.hostile
+      ? `${kHostile[index % kHostile.length]} run ${index}`
+      : `${source} → ${target}, ${method}`,
+    folder: settings.hostile
+      ? `runs/${kHostile[0]}`
+      : `results/runs/office-home-ci/${source}/${target}/${method}`,
     method,
     classes: classNames(settings),
     steps_planned: settings.steps,
     status: unfinished ? (index % 2 === 0 ? "unfinished" : "running") : "finished",
     options: sampleOptions(method, index),
-    seeds: Array.from({ length: settings.labelled ? settings.seeds : 1 }, (_, seed) => sampleSeed(settings, { method, schedule, done, index, seed, unfinished })),
+    seeds: Array.from({ length: settings.labelled ? settings.seeds : 1 }, (_, seed) =>
+      sampleSeed(settings, { method, schedule, done, index, seed, unfinished }),
+    ),
   };
   if (settings.labelled) Object.assign(run, { preset: "office-home-ci", source, target, schedule });
   return run;
 }
 
 function sampleOptions(method, index) {
-  const common = [["", "method", method], ["", "epochs", "15"], ["", "batch-size", "32"], ["", "backbone", "resnet50"], ["", "image-size", "224"],
-    ["optimiser", "lr", index % 3 === 0 ? "0.001" : "0.0005"], ["optimiser", "momentum", "0.9"], ["optimiser", "weight-decay", "1e-06"], ["", "precision", "bf16"], ["", "crop", "none"]];
-  const own = method === "proca" ? [["method", "alpha", "0.15"], ["method", "prototypes-per-class", "10"], ["method", "lambda", "0.1"], ["method", "eta", "1"]] : [["method", "adversarial-weight", "1"]];
+  const common = [
+    ["", "method", method],
+    ["", "epochs", "15"],
+    ["", "batch-size", "32"],
+    ["", "backbone", "resnet50"],
+    ["", "image-size", "224"],
+    ["optimiser", "lr", index % 3 === 0 ? "0.001" : "0.0005"],
+    ["optimiser", "momentum", "0.9"],
+    ["optimiser", "weight-decay", "1e-06"],
+    ["", "precision", "bf16"],
+    ["", "crop", "none"],
+  ];
+  const own =
+    method === "proca"
+      ? [
+          ["method", "alpha", "0.15"],
+          ["method", "prototypes-per-class", "10"],
+          ["method", "lambda", "0.1"],
+          ["method", "eta", "1"],
+        ]
+      : [["method", "adversarial-weight", "1"]];
   return [...common, ...own].map(([section, key, value]) => ({ section, key, value }));
 }
 
 function sampleTables() {
-  const row = (label, texts, best) => ({ label, cells: texts.map((text) => ({ text, best: best && text !== "-" })) });
+  const row = (label, texts, best) => ({
+    label,
+    cells: texts.map((text) => ({ text, best: best && text !== "-" })),
+  });
   return [
     {
-      title: "Final accuracy on Office-31-CI", columns: ["Method", "A→D", "A→W", "D→A", "Avg.", "paper", "difference"],
-      rows: [row("Source only", ["74.1", "74.4 ± 0.2", "59.0", "69.2", "77.5", "−8.3"]), row("ProCA", ["82.7", "83.9 ± 0.6", "64.2", "76.9", "82.1", "−5.2"], true), row("DANN", ["72.1", "-", "-", "-", "74.8", "-"])],
+      title: "Final accuracy on Office-31-CI",
+      columns: ["Method", "A→D", "A→W", "D→A", "Avg.", "paper", "difference"],
+      rows: [
+        row("Source only", ["74.1", "74.4 ± 0.2", "59.0", "69.2", "77.5", "−8.3"]),
+        row("ProCA", ["82.7", "83.9 ± 0.6", "64.2", "76.9", "82.1", "−5.2"], true),
+        row("DANN", ["72.1", "-", "-", "-", "74.8", "-"]),
+      ],
       notes: ["3 seeds; - is a run that has not been done.", "The paper's ProCA row has a misprint in A→W."],
     },
-    { title: "Pseudo-labels", columns: ["Rule", "A→W"], rows: [row("scd", ["81.0"], true), row("hbw", ["77.3"])], notes: [] },
+    {
+      title: "Pseudo-labels",
+      columns: ["Rule", "A→W"],
+      rows: [row("scd", ["81.0"], true), row("hbw", ["77.3"])],
+      notes: [],
+    },
   ];
 }
 

@@ -1,14 +1,19 @@
 // One seed of a run: predictions are drawn, everything that is counted follows from them.
 
-import { randomNumbers } from "./sample_random.mjs";
+import { sampleEmbedding, samplePrototypes } from "./sample_images.mjs";
 import { metricsOf } from "./sample_metrics.mjs";
-
-// Tensors hold floats; more digits would only make the document larger.
-const asFloat = (value) => Number(value.toPrecision(7));
+import { randomNumbers } from "./sample_random.mjs";
 
 export function sampleSeed(settings, { method, schedule, done, index, seed, unfinished }) {
   const random = randomNumbers(1000 * settings.seed + 17 * index + seed);
-  const context = { settings, method, schedule, random, skill: method === "source-only" ? 0 : 0.06 + 0.015 * (index % 9), difficulty: schedule.flat().map(() => 0.15 * random.normal()) };
+  const context = {
+    settings,
+    method,
+    schedule,
+    random,
+    skill: method === "source-only" ? 0 : 0.06 + 0.015 * (index % 9),
+    difficulty: schedule.flat().map(() => 0.15 * random.normal()),
+  };
   const predictions = Array.from({ length: done + 1 }, (_, step) => confusionAfter(context, step));
   const steps = predictions.map((confusion, step) => sampleStep(context, step, confusion, step === done));
   const record = {
@@ -17,9 +22,15 @@ export function sampleSeed(settings, { method, schedule, done, index, seed, unfi
     steps: settings.labelled ? steps : steps.slice(1),
     losses: sampleLosses(context, done),
     machine: {
-      device: "NVIDIA H200", threads: 16, libtorch: "2.11.0", precision: "bf16", started: "2026-02-03T03:00:00Z",
-      ended: unfinished ? null : "2026-02-03T03:20:00Z", seconds: steps.reduce((sum, step) => sum + (step.seconds ?? 0), 0),
-      peak_memory_bytes: 2_147_483_648, peak_gpu_memory_bytes: 12_884_901_888,
+      device: "NVIDIA H200",
+      threads: 16,
+      libtorch: "2.11.0",
+      precision: "bf16",
+      started: "2026-02-03T03:00:00Z",
+      ended: unfinished ? null : "2026-02-03T03:20:00Z",
+      seconds: steps.reduce((sum, step) => sum + (step.seconds ?? 0), 0),
+      peak_memory_bytes: 2_147_483_648,
+      peak_gpu_memory_bytes: 12_884_901_888,
     },
   };
   for (const key of settings.without) for (const holder of [record, ...record.steps]) delete holder[key];
@@ -36,7 +47,10 @@ function confusionAfter({ settings, schedule, random, skill, difficulty }, step)
       const chance = Math.min(0.99, Math.max(0.05, 0.62 + difficulty[label] + arrived));
       for (let image = 0; image < settings.perClass; image += 1) {
         // Mistakes prefer a few neighbours, as they do between real classes.
-        const predicted = random.uniform() < chance ? label : (label + 1 + Math.floor(random.uniform() ** 3 * (classes - 1))) % classes;
+        const predicted =
+          random.uniform() < chance
+            ? label
+            : (label + 1 + Math.floor(random.uniform() ** 3 * (classes - 1))) % classes;
         const key = `${label} ${predicted}`;
         triples.set(key, (triples.get(key) ?? 0) + 1);
       }
@@ -47,101 +61,86 @@ function confusionAfter({ settings, schedule, random, skill, difficulty }, step)
 
 function sampleStep(context, step, confusion, last) {
   const { settings, schedule, random, method } = context;
-  const classes = schedule.flat().sort((a, b) => a - b).map((label) => ({
-    label, images: settings.perClass, correct: confusion.find(([truth, predicted]) => truth === label && predicted === label)?.[2] ?? 0,
-  }));
+  const classes = schedule
+    .flat()
+    .sort((a, b) => a - b)
+    .map((label) => ({
+      label,
+      images: settings.perClass,
+      correct: confusion.find(([truth, predicted]) => truth === label && predicted === label)?.[2] ?? 0,
+    }));
   const evaluation = settings.labelled ? { classes, confusion } : {};
   if (step === 0) return { step, ...evaluation, embedding: sampleEmbedding(context, 1) };
   const present = schedule[step - 1];
   const record = {
-    step, ...evaluation, images: present.length * settings.perClass, seconds: 40 + 10 * random.uniform(),
-    peak_memory_bytes: Math.round(2 ** 30 * (1.6 + 0.1 * step)), peak_gpu_memory_bytes: Math.round(2 ** 30 * 12),
+    step,
+    ...evaluation,
+    images: present.length * settings.perClass,
+    seconds: 40 + 10 * random.uniform(),
+    peak_memory_bytes: Math.round(2 ** 30 * (1.6 + 0.1 * step)),
+    peak_gpu_memory_bytes: Math.round(2 ** 30 * 12),
     embedding: sampleEmbedding(context, step),
   };
   if (!method.startsWith("proca") && !method.endsWith("prototypes")) return record;
-  const counts = classes.map(({ label }) => (present.includes(label) ? settings.perClass + random.below(5) - 2 : 0));
+  const counts = classes.map(({ label }) =>
+    present.includes(label) ? settings.perClass + random.below(5) - 2 : 0,
+  );
   return {
     ...record,
     detection: sampleDetection(context, step),
-    pseudo_labels: { images: record.images, correct: settings.labelled ? Math.round(record.images * (0.7 + 0.2 * random.uniform())) : null, counts },
-    prototypes: schedule.slice(0, step).flatMap((labels, group) => labels.map((label) => samplePrototypes(context, label, group + 1, last))),
+    pseudo_labels: {
+      images: record.images,
+      correct: settings.labelled ? Math.round(record.images * (0.7 + 0.2 * random.uniform())) : null,
+      counts,
+    },
+    prototypes: schedule
+      .slice(0, step)
+      .flatMap((labels, group) => labels.map((label) => samplePrototypes(context, label, group + 1, last))),
   };
 }
 
 function sampleDetection({ settings, schedule, random }, step) {
   const present = new Set(schedule[step - 1]);
-  const scores = schedule.flat().map((_, label) => Math.min(1, Math.max(0, present.has(label) ? 0.55 + 0.25 * random.normal() : 0.06 + 0.06 * random.normal())));
+  const scores = schedule
+    .flat()
+    .map((_, label) =>
+      Math.min(
+        1,
+        Math.max(0, present.has(label) ? 0.55 + 0.25 * random.normal() : 0.06 + 0.06 * random.normal()),
+      ),
+    );
   return {
-    rule: "scd", threshold: 0.15,
+    rule: "scd",
+    threshold: 0.15,
     classes: scores.map((score, label) => ({
-      label, score, cumulative_probability: score, source_share: 1 / scores.length, detected: score >= 0.15,
+      label,
+      score,
+      cumulative_probability: score,
+      source_share: 1 / scores.length,
+      detected: score >= 0.15,
       ...(settings.labelled ? { present: present.has(label) } : {}),
     })),
   };
 }
 
-function samplePrototypes({ settings, random, schedule }, label, step, last) {
-  const classes = schedule.flat().length;
-  return {
-    label, step, score: 0.3 + 0.6 * random.uniform(),
-    images: Array.from({ length: settings.prototypes }, (_, number) => {
-      const wrong = random.uniform() < 0.15;
-      const probability = asFloat(wrong ? 0.4 * random.uniform() : 0.6 + 0.4 * random.uniform());
-      const other = (label + 1) % classes;
-      return {
-        ...(last ? { src: samplePicture(random, label) } : {}),
-        path: `clipart/${label}/${String(number).padStart(5, "0")}.jpg`, probability, predicted: wrong ? other : label,
-        soft_label: [[wrong ? other : label, asFloat(wrong ? 1 - probability : probability)], [wrong ? label : other, asFloat(0.6 * Math.min(probability, 1 - probability))], [(label + 2) % classes, 0.01]],
-      };
-    }),
-  };
-}
-
-// A small BMP, the one format that takes no compressor: a disc on a ground, by class.
-function samplePicture(random, label) {
-  const size = 24;
-  const bytes = Buffer.alloc(54 + size * size * 3);
-  bytes.write("BM");
-  [[bytes.length, 2], [54, 10], [40, 14], [size, 18], [size, 22]].forEach(([value, at]) => bytes.writeUInt32LE(value, at));
-  bytes.writeUInt16LE(1, 26);
-  bytes.writeUInt16LE(24, 28);
-  const [radius, tone] = [6 + 4 * random.uniform(), 40 + random.below(60)];
-  for (let i = 0; i < size * size; i += 1) {
-    const inside = Math.hypot((i % size) - 12, Math.floor(i / size) - 12) < radius;
-    const colour = inside ? [(label * 67) % 256, (label * 151) % 256, (label * 29) % 256] : [tone + 110, tone + 120, tone + 130];
-    bytes.set(colour.map((value) => Math.min(255, value + random.below(20))), 54 + 3 * i);
-  }
-  return `data:image/bmp;base64,${bytes.toString("base64")}`;
-}
-
-function sampleEmbedding({ settings, schedule, random }, step) {
-  const points = { x: [], y: [], kind: [], label: [], pseudo: [], predicted: [] };
-  const classes = schedule.flat().length;
-  const add = (label, kind, spread) => {
-    const angle = (2 * Math.PI * label) / classes;
-    const ring = label % 2 === 0 ? 10 : 6;
-    points.x.push(asFloat(ring * Math.cos(angle) + spread * random.normal()));
-    points.y.push(asFloat(ring * Math.sin(angle) + spread * random.normal()));
-    points.kind.push(kind);
-    points.label.push(settings.labelled || kind > 0 ? label : -1);
-    points.pseudo.push(kind === 0 ? (random.uniform() < 0.85 ? label : (label + 1) % classes) : -1);
-    points.predicted.push(kind === 2 ? -1 : random.uniform() < 0.8 ? label : (label + 2) % classes);
-  };
-  for (const label of schedule[step - 1]) for (let i = 0; i < settings.perClass; i += 1) add(label, 0, 0.7);
-  for (const label of schedule.slice(0, step).flat()) for (let i = 0; i < settings.prototypes; i += 1) add(label, 1, 0.5);
-  for (let label = 0; label < classes; label += 1) add(label, 2, 0.2);
-  return { method: "t-SNE", kinds: ["target", "prototype", "source centre"], points };
-}
-
 function sampleLosses({ method, random }, done) {
   if (method === "source-only") return { terms: [], points: [] };
-  const terms = method === "proca" ? ["classification", "contrastive", "distillation"] : ["classification", "domain"];
+  const terms =
+    method === "proca" ? ["classification", "contrastive", "distillation"] : ["classification", "domain"];
   const points = [];
   for (let step = 1; step <= done; step += 1) {
     for (let epoch = 0; epoch < 15; epoch += 1) {
       points.push({
-        step, epoch, values: terms.map((_, term) => (term === 2 && step === 1 && epoch < 4 ? null : (2.4 / (term + 1)) * Math.exp(-epoch / 5) + 0.1 + 0.04 * random.uniform())),
-        images_per_s: 5800, seconds: 2.6, data_s: 0.1,
+        step,
+        epoch,
+        values: terms.map((_, term) =>
+          term === 2 && step === 1 && epoch < 4
+            ? null
+            : (2.4 / (term + 1)) * Math.exp(-epoch / 5) + 0.1 + 0.04 * random.uniform(),
+        ),
+        images_per_s: 5800,
+        seconds: 2.6,
+        data_s: 0.1,
       });
     }
   }

@@ -28,14 +28,21 @@ test("the summary sorts by a column, down and up, with gaps last", async () => {
 });
 
 test("the best run of a task is bold, an unfinished one never", async () => {
-  await visitReport("tables-best", { runs: 7, classes: 10, steps: 3, seeds: 3, unfinished: 3 }, async (page, data) => {
-    const finished = data.runs.filter((run) => run.status === "finished");
-    const best = finished.reduce((a, b) => (finalMean(a) > finalMean(b) ? a : b));
-    assert.ok(data.runs.some((run) => finalMean(run) > finalMean(best)), "an unfinished run is better still");
-    const bold = page.locator("#summary tbody tr", { has: page.locator("td:nth-child(3) strong") });
-    assert.equal(await bold.count(), 1);
-    assert.ok((await bold.innerText()).includes(best.name));
-  });
+  await visitReport(
+    "tables-best",
+    { runs: 7, classes: 10, steps: 3, seeds: 3, unfinished: 3 },
+    async (page, data) => {
+      const finished = data.runs.filter((run) => run.status === "finished");
+      const best = finished.reduce((a, b) => (finalMean(a) > finalMean(b) ? a : b));
+      assert.ok(
+        data.runs.some((run) => finalMean(run) > finalMean(best)),
+        "an unfinished run is better still",
+      );
+      const bold = page.locator("#summary tbody tr", { has: page.locator("td:nth-child(3) strong") });
+      assert.equal(await bold.count(), 1);
+      assert.ok((await bold.innerText()).includes(best.name));
+    },
+  );
 });
 
 test("the summary's CSV has means and deviations in full precision", async () => {
@@ -60,22 +67,45 @@ test("every section has a CSV, and the CSV has every number of the document", as
   await visitReport("tables", { runs: 7, classes: 10, steps: 3, seeds: 3 }, async (page, data) => {
     const seed = data.runs[0].seeds[0];
     const step = seed.steps[3];
-    const csv = async (section, number = 0) => (await downloadCsv(page, page.locator(`#${section} button[aria-label^="Download"]`).nth(number))).rows.slice(1);
+    const csv = async (section, number = 0) =>
+      (
+        await downloadCsv(page, page.locator(`#${section} button[aria-label^="Download"]`).nth(number))
+      ).rows.slice(1);
     const numbers = (rows, ...columns) => rows.map((row) => columns.map((column) => Number(row[column])));
 
-    assert.deepEqual(numbers(await csv("detection"), 0, 2), step.detection.classes.map((entry) => [entry.label, entry.score]));
+    assert.deepEqual(
+      numbers(await csv("detection"), 0, 2),
+      step.detection.classes.map((entry) => [entry.label, entry.score]),
+    );
     assert.deepEqual(numbers(await csv("confusion"), 0, 2, 4), step.confusion);
     const { x, y } = step.embedding.points;
-    assert.deepEqual(numbers(await csv("embedding"), 0, 1), x.map((value, index) => [value, y[index]]));
-    assert.deepEqual((await csv("losses")).map((row) => row.slice(2, 5).map((text) => (text === "" ? null : Number(text)))), seed.losses.points.map((point) => point.values));
-    assert.deepEqual(numbers(await csv("cost"), 2), seed.steps.slice(1).map((record) => [record.seconds]));
-    assert.deepEqual((await csv("prototypes")).map((row) => row[4]), step.prototypes.flatMap((entry) => entry.images.map((image) => image.path)));
+    assert.deepEqual(
+      numbers(await csv("embedding"), 0, 1),
+      x.map((value, index) => [value, y[index]]),
+    );
+    assert.deepEqual(
+      (await csv("losses")).map((row) => row.slice(2, 5).map((text) => (text === "" ? null : Number(text)))),
+      seed.losses.points.map((point) => point.values),
+    );
+    assert.deepEqual(
+      numbers(await csv("cost"), 2),
+      seed.steps.slice(1).map((record) => [record.seconds]),
+    );
+    assert.deepEqual(
+      (await csv("prototypes")).map((row) => row[4]),
+      step.prototypes.flatMap((entry) => entry.images.map((image) => image.path)),
+    );
     assert.equal((await csv("accuracy")).length, 21, "7 runs, 3 steps");
     assert.equal((await csv("configuration"))[0].length, 8);
     assert.equal((await csv("versions")).length, 21, "7 runs, 3 seeds");
     await page.uncheck("#group-mean-0");
-    assert.deepEqual((await csv("groups")).map((row) => row.slice(1).map(Number)),
-      [seed.metrics.source_group_accuracy_percent, ...seed.metrics.steps.map((record) => record.group_accuracy_percent)]);
+    assert.deepEqual(
+      (await csv("groups")).map((row) => row.slice(1).map(Number)),
+      [
+        seed.metrics.source_group_accuracy_percent,
+        ...seed.metrics.steps.map((record) => record.group_accuracy_percent),
+      ],
+    );
   });
 });
 
@@ -85,7 +115,10 @@ test("the table behind a chart has its numbers", async () => {
     await page.locator("#accuracy button", { hasText: "Table" }).first().click();
     const rows = await tableTexts(page, "Step-level accuracy");
     assert.equal(rows.length, 6);
-    assert.equal(Number(rows[0][2]), Number(data.runs[0].seeds[0].metrics.steps[0].accuracy_percent.toPrecision(5)));
+    assert.equal(
+      Number(rows[0][2]),
+      Number(data.runs[0].seeds[0].metrics.steps[0].accuracy_percent.toPrecision(5)),
+    );
   });
 });
 
@@ -93,7 +126,10 @@ test("tables of an experiment come first, with their notes, and sort by their nu
   await visitReport("tables-reproduce", { runs: 2, tables: true }, async (page) => {
     assert.equal(await page.locator("main section").first().getAttribute("id"), "tables");
     await page.locator("#tables thead button", { hasText: "A→W" }).first().click();
-    assert.deepEqual((await tableTexts(page, "Final accuracy")).map((row) => row[0]), ["ProCA", "Source only", "DANN"]);
+    assert.deepEqual(
+      (await tableTexts(page, "Final accuracy")).map((row) => row[0]),
+      ["ProCA", "Source only", "DANN"],
+    );
     assert.equal(await page.locator("#tables strong", { hasText: "83.9 ± 0.6" }).count(), 1);
     await page.getByText("The paper's ProCA row has a misprint").waitFor();
   });

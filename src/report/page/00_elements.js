@@ -43,14 +43,22 @@ function labelledSelect(label, options, value, change, attributes) {
     "select",
     { ...attributes, onchange: () => change(select.value) },
     options.map((option) =>
-      element("option", { value: option.value, selected: String(option.value) === String(value) }, option.text)),
+      element(
+        "option",
+        { value: option.value, selected: String(option.value) === String(value) },
+        option.text,
+      ),
+    ),
   );
   return element("label", { class: "picker" }, element("span", {}, label), select);
 }
 
 function labelledCheckbox(label, checked, change, attributes) {
   const box = element("input", {
-    type: "checkbox", checked, ...attributes, onchange: () => change(box.checked),
+    type: "checkbox",
+    checked,
+    ...attributes,
+    onchange: () => change(box.checked),
   });
   return element("label", { class: "check" }, box, element("span", {}, label));
 }

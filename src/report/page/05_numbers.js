@@ -1,4 +1,4 @@
-// Numbers as people read them. Downloads have them in full precision instead.
+// Numbers and names as people read them. Downloads have them in full precision instead.
 
 const kNotKnown = "–";
 
@@ -15,7 +15,8 @@ function decimals(value, digits = 1) {
 
 function significant(value, digits = 3) {
   if (!isKnown(value)) return kNotKnown;
-  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) return value.toExponential(digits - 1);
+  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6))
+    return value.toExponential(digits - 1);
   return String(Number(value.toPrecision(digits)));
 }
 
@@ -69,4 +70,9 @@ function statistics(values) {
 function meanText(figure, digits = 1) {
   const mean = decimals(figure.mean, digits);
   return figure.count > 1 ? `${mean} ± ${decimals(figure.deviation, digits)}` : mean;
+}
+
+function shortened(text, most = 18) {
+  const letters = [...text];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
 }

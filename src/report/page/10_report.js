@@ -71,14 +71,19 @@ function isFinished(run) {
 // "running, step 2 of 6": how far a run is that has not ended.
 function progressText(run) {
   const done = Math.max(0, ...seedsOf(run).map(lastStep));
-  const steps = isKnown(run.steps_planned) ? `${done} of ${plural(run.steps_planned, "step")}` : plural(done, "step");
+  const steps = isKnown(run.steps_planned)
+    ? `${done} of ${plural(run.steps_planned, "step")}`
+    : plural(done, "step");
   return `${run.status}, ${steps} done`;
 }
 
 // Accuracies on groups that have arrived, of all runs: colours mean the same in all of them.
 function groupAccuracyRange() {
-  const values = report.runs.flatMap(seedsOf).flatMap((seed) => (seed.metrics?.steps ?? []))
-    .flatMap((step) => (step.group_accuracy_percent ?? []).slice(0, step.step)).filter(isKnown);
+  const values = report.runs
+    .flatMap(seedsOf)
+    .flatMap((seed) => seed.metrics?.steps ?? [])
+    .flatMap((step) => (step.group_accuracy_percent ?? []).slice(0, step.step))
+    .filter(isKnown);
   if (values.length === 0) return { low: 0, high: 100 };
   const low = Math.floor(Math.min(...values) / 10) * 10;
   return { low, high: Math.max(low + 10, Math.ceil(Math.max(...values) / 10) * 10) };

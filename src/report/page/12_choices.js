@@ -11,7 +11,7 @@ function loadChoices() {
   try {
     return JSON.parse(sessionStorage.getItem(storageKey())) ?? {};
   } catch {
-    return {};  // Storage is forbidden or holds something else: begin afresh.
+    return {}; // Storage is forbidden or holds something else: begin afresh.
   }
 }
 
@@ -68,7 +68,9 @@ function stepsToShow(seed) {
 // Why there is nothing of a step to show, where the view is before the first one; else null.
 function beforeSteps({ seed, step }) {
   if (step > 0) return null;
-  return stepNumbers(seed).length === 0 ? "No step is done yet." : "The source model has not seen the target: choose a step.";
+  return stepNumbers(seed).length === 0
+    ? "No step is done yet."
+    : "The source model has not seen the target: choose a step.";
 }
 
 function currentViews() {

@@ -9,12 +9,16 @@ function applyTheme(theme) {
 
 function themePicker(changed) {
   return labelledSelect(
-    "Colours", kThemes.map((theme) => ({ value: theme, text: theme })), choice("theme", "auto"),
+    "Colours",
+    kThemes.map((theme) => ({ value: theme, text: theme })),
+    choice("theme", "auto"),
     (theme) => {
       choose("theme", theme);
       applyTheme(theme);
       changed();
-    }, { id: "theme" });
+    },
+    { id: "theme" },
+  );
 }
 
 // The value of a CSS variable as the browser resolves it now. Read from the property
@@ -48,7 +52,7 @@ function classColour(index, total, dark) {
   return `hsl(${hue.toFixed(1)} 62% ${lightness}%)`;
 }
 
-let onPaper = false;  // Paper is light, whatever the theme.
+let onPaper = false; // Paper is light, whatever the theme.
 
 function isDark() {
   if (onPaper) return false;

@@ -11,16 +11,23 @@ function csvText(columns, rows) {
 }
 
 function fileName(words) {
-  return words.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  return words
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
 }
 
 // `table` is a function, called when the button is pressed: {columns, rows}.
 function csvButton(name, table) {
-  return button("CSV", () => {
-    const { columns, rows } = table();
-    const url = URL.createObjectURL(new Blob([csvText(columns, rows)], { type: "text/csv" }));
-    element("a", { href: url, download: `${fileName(name)}.csv` }).click();
-    // Some browsers read it only after the click has been handled.
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
-  }, { class: "small", "aria-label": `Download as CSV: ${name}` });
+  return button(
+    "CSV",
+    () => {
+      const { columns, rows } = table();
+      const url = URL.createObjectURL(new Blob([csvText(columns, rows)], { type: "text/csv" }));
+      element("a", { href: url, download: `${fileName(name)}.csv` }).click();
+      // Some browsers read it only after the click has been handled.
+      setTimeout(() => URL.revokeObjectURL(url), 1000);
+    },
+    { class: "small", "aria-label": `Download as CSV: ${name}` },
+  );
 }

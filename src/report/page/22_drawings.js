@@ -1,11 +1,14 @@
 // Canvases are drawn when they come into view: a page with many would otherwise be slow
 // to open. `draw` is called with the canvas, and returns a function that undoes it.
 
-const drawings = new Map();  // canvas -> {draw, undo}
+const drawings = new Map(); // canvas -> {draw, undo}
 
-const drawingWatcher = new IntersectionObserver((entries) => {
-  for (const entry of entries) if (entry.isIntersecting) drawNow(entry.target);
-}, { rootMargin: "300px" });
+const drawingWatcher = new IntersectionObserver(
+  (entries) => {
+    for (const entry of entries) if (entry.isIntersecting) drawNow(entry.target);
+  },
+  { rootMargin: "300px" },
+);
 
 function drawLazily(canvas, draw) {
   drawings.set(canvas, { draw, undo: null });

@@ -12,10 +12,13 @@ function addSection(section) {
 }
 
 function sectionElement({ id, title, how }, ...content) {
-  return element("section", { id, "aria-labelledby": `${id}-title` },
+  return element(
+    "section",
+    { id, "aria-labelledby": `${id}-title` },
     element("h2", { id: `${id}-title` }, title),
     how ? paragraph(how, "how") : null,
-    element("div", { class: "section-body" }, ...content));
+    element("div", { class: "section-body" }, ...content),
+  );
 }
 
 // Content of a section, anew. Whatever has the focus keeps it, by its id.
@@ -30,9 +33,14 @@ function fillSection(section) {
 
 function runColumns(section) {
   const views = currentViews();
-  const columns = views.map((view, index) => element("div", { class: "column" },
-    views.length > 1 ? element("h3", { class: "run-name" }, runName(view.run)) : null,
-    [section.render({ ...view, column: index })].flat()));
+  const columns = views.map((view, index) =>
+    element(
+      "div",
+      { class: "column" },
+      views.length > 1 ? element("h3", { class: "run-name" }, runName(view.run)) : null,
+      [section.render({ ...view, column: index })].flat(),
+    ),
+  );
   return [element("div", { class: views.length > 1 ? "columns" : "" }, columns)];
 }
 
@@ -47,6 +55,13 @@ function chooseIn(section, name, value) {
 }
 
 function contentsList(shown) {
-  return element("nav", { "aria-label": "Sections of this page", class: "contents" },
-    element("ul", {}, shown.map((section) => element("li", {}, element("a", { href: `#${section.id}` }, section.title)))));
+  return element(
+    "nav",
+    { "aria-label": "Sections of this page", class: "contents" },
+    element(
+      "ul",
+      {},
+      shown.map((section) => element("li", {}, element("a", { href: `#${section.id}` }, section.title))),
+    ),
+  );
 }

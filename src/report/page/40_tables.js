@@ -14,21 +14,27 @@ function reproducedTable(table) {
   const columns = table.columns ?? [];
   const rows = table.rows ?? [];
   const isNumeric = (index) => rows.some((row) => isKnown(leadingNumber(cellText(row, index))));
-  return element("div", { class: "reproduced" },
+  return element(
+    "div",
+    { class: "reproduced" },
     dataTable({
       title: table.title ?? "Table",
       name: table.title ?? "Table",
       rows,
-      columns: columns.map((title, index) => (index === 0
-        ? { title, text: true, value: (row) => row.label }
-        : {
-            title,
-            value: (row) => (isNumeric(index - 1) ? leadingNumber(cellText(row, index - 1)) : cellText(row, index - 1)),
-            show: (row) => bestOrPlain(row.cells?.[index - 1]),
-            csv: [{ title, value: (row) => cellText(row, index - 1) }],
-          })),
+      columns: columns.map((title, index) =>
+        index === 0
+          ? { title, text: true, value: (row) => row.label }
+          : {
+              title,
+              value: (row) =>
+                isNumeric(index - 1) ? leadingNumber(cellText(row, index - 1)) : cellText(row, index - 1),
+              show: (row) => bestOrPlain(row.cells?.[index - 1]),
+              csv: [{ title, value: (row) => cellText(row, index - 1) }],
+            },
+      ),
     }),
-    (table.notes ?? []).map((note) => paragraph(note, "aside")));
+    (table.notes ?? []).map((note) => paragraph(note, "aside")),
+  );
 }
 
 // "81.2 ± 0.4" sorts by 81.2, "−0.3" by -0.3; a gap in a column of numbers is not known.

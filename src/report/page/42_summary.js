@@ -30,18 +30,28 @@ function summaryTable() {
         ],
       })),
       {
-        title: "Time", value: (run) => overSeeds(run, seedSeconds).mean,
+        title: "Time",
+        value: (run) => overSeeds(run, seedSeconds).mean,
         show: (run) => durationText(overSeeds(run, seedSeconds).mean),
         csv: [{ title: "seconds mean", value: (run) => overSeeds(run, seedSeconds).mean }],
       },
     ],
   });
-  return known.length > 0 ? [table] : [table, emptyState("These runs were done without labels, so there is no accuracy to show; proca run has labels and measures it.")];
+  return known.length > 0
+    ? [table]
+    : [
+        table,
+        emptyState(
+          "These runs were done without labels, so there is no accuracy to show; proca run has labels and measures it.",
+        ),
+      ];
 }
 
 function meanCell(figure) {
   const mean = decimals(figure.mean);
-  return figure.count > 1 ? element("span", {}, mean, element("span", { class: "deviation" }, ` ± ${decimals(figure.deviation)}`)) : mean;
+  return figure.count > 1
+    ? element("span", {}, mean, element("span", { class: "deviation" }, ` ± ${decimals(figure.deviation)}`))
+    : mean;
 }
 
 function figureOf(run, figure) {
@@ -54,12 +64,17 @@ function seedSeconds(seed) {
 
 function runCell(run) {
   return [
-    report.runs.length > 1 ? button(runName(run), () => showRun(run), { class: "link", title: "Show this run in detail" }) : runName(run),
+    report.runs.length > 1
+      ? button(runName(run), () => showRun(run), { class: "link", title: "Show this run in detail" })
+      : runName(run),
     isFinished(run) ? "" : element("span", { class: "badge" }, progressText(run)),
   ].reduce((cell, part) => (cell.append(part), cell), element("span", { class: "run-cell" }));
 }
 
 function runColumnsOfCsv() {
   const word = (key) => ({ title: key, value: (run) => run[key] });
-  return [{ title: "run", value: runName }, ...["preset", "source", "target", "method", "status", "folder"].map(word)];
+  return [
+    { title: "run", value: runName },
+    ...["preset", "source", "target", "method", "status", "folder"].map(word),
+  ];
 }

@@ -16,7 +16,8 @@ addSection({
 });
 
 function accuracySection() {
-  const curves = kCurves.map((curve) => ({ ...curve, series: report.runs.map((run) => stepSeries(run, curve.key)) }))
+  const curves = kCurves
+    .map((curve) => ({ ...curve, series: report.runs.map((run) => stepSeries(run, curve.key)) }))
     .filter((curve) => curve.series.some((points) => points.length > 0));
   if (curves.length === 0) return [emptyState("These runs have no labels, so their accuracy is not known.")];
   const charts = element("div", { class: "charts" }, curves.map(curveFigure));
@@ -26,7 +27,8 @@ function accuracySection() {
 // Of one run: by step, mean and deviation over the seeds that have got so far.
 function stepSeries(run, key) {
   const steps = [...new Set(seedsOf(run).flatMap(stepNumbers))].sort((a, b) => a - b);
-  return steps.map((step) => ({ step, ...overSeeds(run, (seed) => stepMetrics(seed, step)?.[key]) }))
+  return steps
+    .map((step) => ({ step, ...overSeeds(run, (seed) => stepMetrics(seed, step)?.[key]) }))
     .filter((point) => point.count > 0);
 }
 
@@ -34,7 +36,10 @@ function stepSeries(run, key) {
 const kMostCurves = 8;
 
 function hiddenRuns() {
-  return choice("hidden", report.runs.slice(kMostCurves).map((run) => run.id));
+  return choice(
+    "hidden",
+    report.runs.slice(kMostCurves).map((run) => run.id),
+  );
 }
 
 function isHidden(run) {
@@ -51,18 +56,38 @@ function besideStep(index) {
 
 function curveFigure(curve) {
   const rows = curve.series.flatMap((points, index) =>
-    points.map((point) => [runName(report.runs[index]), point.step, point.mean, point.deviation, point.count]));
+    points.map((point) => [
+      runName(report.runs[index]),
+      point.step,
+      point.mean,
+      point.deviation,
+      point.count,
+    ]),
+  );
   return chartFigure({
     title: curve.title,
     numbers: { columns: ["run", "step", `${curve.key} mean`, `${curve.key} deviation`, "seeds"], rows },
     description: `${curve.title} of ${plural(report.runs.length, "run")} by step`,
     config: () => ({
       type: "line",
-      data: { datasets: curve.series.map((points, index) => curveDataset(report.runs[index], points, index)) },
+      data: {
+        datasets: curve.series.map((points, index) => curveDataset(report.runs[index], points, index)),
+      },
       options: chartOptions({
-        x: { type: "linear", label: "step", min: 0.5, max: lastOfSteps(curve.series) + 0.5, ticks: { stepSize: 1, autoSkip: true }, afterBuildTicks: wholeSteps },
+        x: {
+          type: "linear",
+          label: "step",
+          min: 0.5,
+          max: lastOfSteps(curve.series) + 0.5,
+          ticks: { stepSize: 1, autoSkip: true },
+          afterBuildTicks: wholeSteps,
+        },
         y: { label: curve.axis, ...barRange(curve.series), grace: "4%" },
-        plugins: { tooltip: tooltipOf((item) => curveTooltip(curve.series[item.datasetIndex][item.dataIndex], item.dataset.label)) },
+        plugins: {
+          tooltip: tooltipOf((item) =>
+            curveTooltip(curve.series[item.datasetIndex][item.dataIndex], item.dataset.label),
+          ),
+        },
       }),
       plugins: [errorBars],
     }),
@@ -101,43 +126,13 @@ function curveDataset(run, points, index) {
     data: points.map((point) => ({ x: point.step + besideStep(index), y: point.mean })),
     deviations: points.map((point) => (point.count > 1 ? point.deviation : null)),
     hidden: isHidden(run),
-    borderColor: colour, backgroundColor: colour, borderDash: style.dash, borderWidth: 2,
-    pointStyle: style.mark, pointRadius: 4, pointHoverRadius: 6, clip: false,
+    borderColor: colour,
+    backgroundColor: colour,
+    borderDash: style.dash,
+    borderWidth: 2,
+    pointStyle: style.mark,
+    pointRadius: 4,
+    pointHoverRadius: 6,
+    clip: false,
   };
-}
-
-// One legend for all charts of the section; taking off a tick hides the curve.
-function curveLegend(charts) {
-  const show = (hidden) => {
-    choose("hidden", hidden);
-    redraw(charts);
-  };
-  const items = report.runs.map((run, index) => {
-    const item = labelledCheckbox(runName(run), !isHidden(run), (shown) =>
-      show(shown ? hiddenRuns().filter((id) => id !== run.id) : [...hiddenRuns(), run.id]));
-    item.querySelector("input").after(seriesMark(index));
-    return item;
-  });
-  const all = (checked) => () => {
-    for (const item of items) item.querySelector("input").checked = checked;
-    show(checked ? [] : report.runs.map((run) => run.id));
-  };
-  if (!kHaveCharts || items.length < 2) return element("div", { hidden: true });
-  return element("fieldset", { class: "legend" }, element("legend", {}, "Runs"), items,
-    items.length > 4 ? element("span", { class: "screen-only" }, button("All", all(true), { class: "small" }), " ", button("None", all(false), { class: "small" })) : null);
-}
-
-// A piece of the curve as it is drawn.
-function seriesMark(index) {
-  const { variable, dash, mark } = seriesStyle(index);
-  const shapes = {
-    circle: { d: "M16 4a4 4 0 1 0 .01 0z" },
-    rect: { d: "M12.5 4.5h7v7h-7z" },
-    triangle: { d: "M16 3.5l4.5 8h-9z" },
-    rectRot: { d: "M16 3l5 5-5 5-5-5z" },
-    crossRot: { d: "M12.5 4.5l7 7m0-7l-7 7" },
-  };
-  return svgElement("svg", { width: 32, height: 16, viewBox: "0 0 32 16", "aria-hidden": "true", style: `color: var(${variable})` },
-    svgElement("path", { d: "M1 8H31", stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": dash.join(" ") || null }),
-    svgElement("path", { ...shapes[mark], fill: "currentColor", stroke: "currentColor", "stroke-width": mark === "crossRot" ? 2 : 0 }));
 }

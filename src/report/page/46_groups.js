@@ -13,7 +13,8 @@ function groupMatrix({ run, seed, column }) {
   const average = several && choice("group-mean", true);
   const seeds = average ? seedsOf(run) : [seed];
   const rows = groupRows(seeds);
-  if (rows.length === 0) return emptyState("This run has no labels, so the accuracy on groups of classes is not known.");
+  if (rows.length === 0)
+    return emptyState("This run has no labels, so the accuracy on groups of classes is not known.");
   const groups = Math.max(...rows.map((row) => row.values.length));
   const numbers = {
     columns: ["step", ...Array.from({ length: groups }, (_, j) => `group ${j + 1}`)],
@@ -21,24 +22,71 @@ function groupMatrix({ run, seed, column }) {
   };
   const name = `Class groups, ${runName(run)}, ${average ? "mean of seeds" : `seed ${seed.seed}`}`;
   const range = groupAccuracyRange();
-  return element("div", {}, element("div", { class: "table" },
-    element("div", { class: "tools" },
-      several ? labelledCheckbox(`mean of the ${seedsOf(run).length} seeds`, average, (mean) => chooseIn("groups", "group-mean", mean), { id: `group-mean-${column}` }) : null,
-      csvButton(name, () => numbers)),
-    scrollBox(name, element("table", { class: "heat" },
-      element("caption", { class: "hidden" }, name),
-      element("thead", {}, element("tr", {}, element("th", { scope: "col", class: "text" }, "after ↓ group →"), Array.from({ length: groups }, (_, j) => groupHead(run, j + 1)))),
-      element("tbody", {}, rows.map((row) => groupRow(row, range)))))),
-    paragraph(`In percent; the colour grows stronger from ${range.low} to ${range.high}. Outlined: the group arrives at this step. Without colour: it has not arrived yet.`, "aside"));
+  return element(
+    "div",
+    {},
+    element(
+      "div",
+      { class: "table" },
+      element(
+        "div",
+        { class: "tools" },
+        several
+          ? labelledCheckbox(
+              `mean of the ${seedsOf(run).length} seeds`,
+              average,
+              (mean) => chooseIn("groups", "group-mean", mean),
+              { id: `group-mean-${column}` },
+            )
+          : null,
+        csvButton(name, () => numbers),
+      ),
+      scrollBox(
+        name,
+        element(
+          "table",
+          { class: "heat" },
+          element("caption", { class: "hidden" }, name),
+          element(
+            "thead",
+            {},
+            element(
+              "tr",
+              {},
+              element("th", { scope: "col", class: "text" }, "after ↓ group →"),
+              Array.from({ length: groups }, (_, j) => groupHead(run, j + 1)),
+            ),
+          ),
+          element(
+            "tbody",
+            {},
+            rows.map((row) => groupRow(row, range)),
+          ),
+        ),
+      ),
+    ),
+    paragraph(
+      `In percent; the colour grows stronger from ${range.low} to ${range.high}. Outlined: the group arrives at this step. Without colour: it has not arrived yet.`,
+      "aside",
+    ),
+  );
 }
 
 // By step, the accuracy on each group, mean over the seeds; step 0 is the source model.
 function groupRows(seeds) {
   const steps = [...new Set(seeds.flatMap(stepNumbers))].sort((a, b) => a - b);
   const rows = [0, ...steps].map((step) => {
-    const bySeed = seeds.map((seed) => (step === 0 ? seed?.metrics?.source_group_accuracy_percent : stepMetrics(seed, step)?.group_accuracy_percent) ?? []);
+    const bySeed = seeds.map(
+      (seed) =>
+        (step === 0
+          ? seed?.metrics?.source_group_accuracy_percent
+          : stepMetrics(seed, step)?.group_accuracy_percent) ?? [],
+    );
     const width = Math.max(0, ...bySeed.map((values) => values.length));
-    return { step, values: Array.from({ length: width }, (_, j) => statistics(bySeed.map((values) => values[j])).mean) };
+    return {
+      step,
+      values: Array.from({ length: width }, (_, j) => statistics(bySeed.map((values) => values[j])).mean),
+    };
   });
   return rows.filter((row) => row.values.length > 0);
 }
@@ -48,15 +96,26 @@ function groupHead(run, group) {
   const head = element("th", { scope: "col", "aria-label": `group ${group}` }, String(group));
   if (!labels) return head;
   head.tabIndex = 0;
-  return explain(head, () => [`Group ${group}, ${plural(labels.length, "class", "classes")}:`, labels.map((label) => className(run, label)).join(", ")]);
+  return explain(head, () => [
+    `Group ${group}, ${plural(labels.length, "class", "classes")}:`,
+    labels.map((label) => className(run, label)).join(", "),
+  ]);
 }
 
 function groupRow({ step, values }, { low, high }) {
-  return element("tr", {}, element("th", { scope: "row", class: "text" }, step === 0 ? "source model" : `step ${step}`),
+  return element(
+    "tr",
+    {},
+    element("th", { scope: "row", class: "text" }, step === 0 ? "source model" : `step ${step}`),
     values.map((value, j) => {
       if (j + 1 > step) return element("td", { class: "future" }, decimals(value));
-      return element("td", heatCell(isKnown(value) ? (value - low) / (high - low) : null, j + 1 === step ? "arrives" : null), decimals(value));
-    }));
+      return element(
+        "td",
+        heatCell(isKnown(value) ? (value - low) / (high - low) : null, j + 1 === step ? "arrives" : null),
+        decimals(value),
+      );
+    }),
+  );
 }
 
 // Class and style of a cell coloured by a share in [0, 1]; style.css has the colours.
@@ -73,13 +132,21 @@ function heatCell(share, kind) {
 }
 
 function stepTable({ run, seed }) {
-  const rows = stepNumbers(seed).map((step) => ({ step, record: stepRecord(seed, step) ?? {}, metrics: stepMetrics(seed, step) ?? {} }));
+  const rows = stepNumbers(seed).map((step) => ({
+    step,
+    record: stepRecord(seed, step) ?? {},
+    metrics: stepMetrics(seed, step) ?? {},
+  }));
   if (rows.length === 0) return emptyState("No step is done yet.");
   const detected = (row) => row.record.detection?.classes?.filter((entry) => entry.detected).length;
   const percent = (title, value) => ({ title, value, show: (row) => decimals(value(row)) });
   const columns = [
     { title: "Step", value: (row) => row.step },
-    { title: "Images", value: (row) => row.record.images ?? null, show: (row) => countText(row.record.images) },
+    {
+      title: "Images",
+      value: (row) => row.record.images ?? null,
+      show: (row) => countText(row.record.images),
+    },
     { title: "Classes there", value: (row) => run.schedule?.[row.step - 1]?.length ?? null },
     { title: "Classes detected", value: (row) => detected(row) ?? null },
     percent("Recall", (row) => row.metrics.detection?.recall_percent),
@@ -89,7 +156,12 @@ function stepTable({ run, seed }) {
     percent("S‑1 accuracy", (row) => row.metrics.s1_accuracy_percent),
     percent("Drop", (row) => row.metrics.accuracy_drop_percent),
   ].filter((column) => rows.some((row) => isKnown(column.value(row))));
-  return dataTable({ title: `Each step${ofSeed(seed)}`, name: `Steps, ${runName(run)}${ofSeed(seed)}`, columns, rows });
+  return dataTable({
+    title: `Each step${ofSeed(seed)}`,
+    name: `Steps, ${runName(run)}${ofSeed(seed)}`,
+    columns,
+    rows,
+  });
 }
 
 function pseudoLabelPercent({ record, metrics }) {

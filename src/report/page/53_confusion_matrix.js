@@ -2,26 +2,44 @@
 
 // In the order shown: labels, names, counts by row and column, where groups begin.
 function confusionCells(run, triples, byGroup) {
-  const seen = [...new Set([...(run.classes ?? []).keys(), ...triples.flatMap(([truth, predicted]) => [truth, predicted])])];
+  const seen = [
+    ...new Set([
+      ...(run.classes ?? []).keys(),
+      ...triples.flatMap(([truth, predicted]) => [truth, predicted]),
+    ]),
+  ];
   // Classes of the source that never arrive come last.
   const groupOf = (label) => arrivalStep(run, label) ?? Infinity;
-  const labels = seen.sort((a, b) => (byGroup && groupOf(a) !== groupOf(b) ? groupOf(a) - groupOf(b) : a - b));
+  const labels = seen.sort((a, b) =>
+    byGroup && groupOf(a) !== groupOf(b) ? groupOf(a) - groupOf(b) : a - b,
+  );
   const place = new Map(labels.map((label, index) => [label, index]));
   const counts = labels.map(() => new Map());
-  for (const [truth, predicted, images] of triples) counts[place.get(truth)].set(place.get(predicted), images);
+  for (const [truth, predicted, images] of triples)
+    counts[place.get(truth)].set(place.get(predicted), images);
   return {
     names: labels.map((label) => className(run, label)),
     counts,
     totals: counts.map((row) => [...row.values()].reduce((sum, images) => sum + images, 0)),
-    borders: byGroup ? labels.flatMap((label, index) => (index > 0 && groupOf(label) !== groupOf(labels[index - 1]) ? [index] : [])) : [],
+    borders: byGroup
+      ? labels.flatMap((label, index) =>
+          index > 0 && groupOf(label) !== groupOf(labels[index - 1]) ? [index] : [],
+        )
+      : [],
   };
 }
 
 function confusionMatrix(cells, name) {
-  const canvas = element("canvas", { class: "confusion", tabindex: "0", role: "application", "aria-roledescription": "matrix", "aria-label": `${name}; move with the arrow keys` });
+  const canvas = element("canvas", {
+    class: "confusion",
+    tabindex: "0",
+    role: "application",
+    "aria-roledescription": "matrix",
+    "aria-label": `${name}; move with the arrow keys`,
+  });
   const spoken = element("p", { class: "hidden", "aria-live": "polite" });
   const box = scrollBox(name, canvas);
-  box.removeAttribute("tabindex");  // The canvas is what gets the focus.
+  box.removeAttribute("tabindex"); // The canvas is what gets the focus.
   let layout = null;
   let cursor = { row: 0, column: 0 };
   drawLazily(canvas, () => {
@@ -31,8 +49,15 @@ function confusionMatrix(cells, name) {
 
   const lines = ({ row, column }) => {
     const images = cells.counts[row].get(column) ?? 0;
-    const share = cells.totals[row] > 0 ? `, ${decimals((100 * images) / cells.totals[row])} % of ${countText(cells.totals[row])}` : "";
-    return [`True: ${cells.names[row]}`, `Predicted: ${cells.names[column]}`, `${plural(images, "image")}${share}`];
+    const share =
+      cells.totals[row] > 0
+        ? `, ${decimals((100 * images) / cells.totals[row])} % of ${countText(cells.totals[row])}`
+        : "";
+    return [
+      `True: ${cells.names[row]}`,
+      `Predicted: ${cells.names[column]}`,
+      `${plural(images, "image")}${share}`,
+    ];
   };
   canvas.addEventListener("pointermove", (event) => {
     const cell = layout?.cellAt(event.offsetX, event.offsetY);
@@ -73,7 +98,9 @@ function drawConfusion(canvas, cells, width) {
   ctx.translate(margin, margin);
   ctx.fillStyle = themeColour("--heat-low");
   ctx.fillRect(0, 0, size, size);
-  const [high, light, dark, line] = ["--heat-high", "--heat-strong-text", "--heat-text", "--muted"].map(themeColour);
+  const [high, light, dark, line] = ["--heat-high", "--heat-strong-text", "--heat-text", "--muted"].map(
+    themeColour,
+  );
   const font = (pixels) => `${pixels}px ${getComputedStyle(document.body).fontFamily}`;
   ctx.textBaseline = "middle";
   cells.counts.forEach((row, r) => {

@@ -11,7 +11,11 @@ addSection({
 function lossSection({ run, seed, column }) {
   const { terms = [], points = [] } = seed?.losses ?? {};
   if (terms.length === 0 || points.length === 0) {
-    return [emptyState(`No losses were recorded: ${run.method === "source-only" ? "source-only does not train." : "no epoch is done yet, or the method does not train."}`)];
+    return [
+      emptyState(
+        `No losses were recorded: ${run.method === "source-only" ? "source-only does not train." : "no epoch is done yet, or the method does not train."}`,
+      ),
+    ];
   }
   const logarithmic = choice("log-losses", false);
   return [
@@ -20,9 +24,22 @@ function lossSection({ run, seed, column }) {
       description: `${terms.join(", ")} of ${runName(run)}${ofSeed(seed)}, over ${plural(points.length, "epoch")}`,
       numbers: {
         columns: ["step", "epoch", ...terms, "images_per_s", "seconds", "data_s"],
-        rows: points.map((point) => [point.step, point.epoch, ...terms.map((_, term) => point.values?.[term]), point.images_per_s, point.seconds, point.data_s]),
+        rows: points.map((point) => [
+          point.step,
+          point.epoch,
+          ...terms.map((_, term) => point.values?.[term]),
+          point.images_per_s,
+          point.seconds,
+          point.data_s,
+        ]),
       },
-      controls: kHaveCharts ? [labelledCheckbox("logarithmic", logarithmic, (value) => chooseIn("losses", "log-losses", value), { id: `log-losses-${column}` })] : [],
+      controls: kHaveCharts
+        ? [
+            labelledCheckbox("logarithmic", logarithmic, (value) => chooseIn("losses", "log-losses", value), {
+              id: `log-losses-${column}`,
+            }),
+          ]
+        : [],
       below: lossLegend(terms),
       config: () => lossConfig(terms, points, logarithmic),
     }),
@@ -30,7 +47,11 @@ function lossSection({ run, seed, column }) {
 }
 
 function lossConfig(terms, points, logarithmic) {
-  const begins = points.flatMap((point, index) => (index === 0 || point.step !== points[index - 1].step ? [{ axis: "x", value: index, label: shortStep(points, point.step) }] : []));
+  const begins = points.flatMap((point, index) =>
+    index === 0 || point.step !== points[index - 1].step
+      ? [{ axis: "x", value: index, label: shortStep(points, point.step) }]
+      : [],
+  );
   // Zero and less have no logarithm.
   const drawn = (value) => (isKnown(value) && (!logarithmic || value > 0) ? value : null);
   return {
@@ -40,15 +61,33 @@ function lossConfig(terms, points, logarithmic) {
         const style = seriesStyle(number);
         const colour = themeColour(style.variable);
         return {
-          label: term, data: points.map((point, index) => ({ x: index, y: drawn(point.values?.[number]) })),
-          borderColor: colour, backgroundColor: colour, borderDash: style.dash, borderWidth: 1.5, pointStyle: style.mark, pointRadius: points.length > 60 ? 0 : 3, pointHoverRadius: 5,
+          label: term,
+          data: points.map((point, index) => ({ x: index, y: drawn(point.values?.[number]) })),
+          borderColor: colour,
+          backgroundColor: colour,
+          borderDash: style.dash,
+          borderWidth: 1.5,
+          pointStyle: style.mark,
+          pointRadius: points.length > 60 ? 0 : 3,
+          pointHoverRadius: 5,
         };
       }),
     },
     options: chartOptions({
-      x: { type: "linear", label: "epoch, over all steps", max: points.length, ticks: { precision: 0 }, grid: { display: false } },
+      x: {
+        type: "linear",
+        label: "epoch, over all steps",
+        max: points.length,
+        ticks: { precision: 0 },
+        grid: { display: false },
+      },
       y: { type: logarithmic ? "logarithmic" : "linear", label: "loss", grace: logarithmic ? 0 : "12%" },
-      plugins: { tooltip: tooltipOf((item) => `${item.dataset.label}: step ${points[item.dataIndex].step}, epoch ${points[item.dataIndex].epoch}, ${significant(item.parsed.y, 4)}`) },
+      plugins: {
+        tooltip: tooltipOf(
+          (item) =>
+            `${item.dataset.label}: step ${points[item.dataIndex].step}, epoch ${points[item.dataIndex].epoch}, ${significant(item.parsed.y, 4)}`,
+        ),
+      },
     }),
     plugins: [lineMarks(begins)],
   };
@@ -61,5 +100,9 @@ function shortStep(points, step) {
 
 function lossLegend(terms) {
   if (!kHaveCharts) return null;
-  return element("ul", { class: "outcomes" }, terms.map((term, index) => element("li", {}, seriesMark(index), term)));
+  return element(
+    "ul",
+    { class: "outcomes" },
+    terms.map((term, index) => element("li", {}, seriesMark(index), term)),
+  );
 }

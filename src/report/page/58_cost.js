@@ -25,11 +25,22 @@ function costSection({ run, seed }) {
       columns: [
         { title: "Step", value: (step) => step.step },
         { title: "Images", value: (step) => step.images ?? null, show: (step) => countText(step.images) },
-        ...costs.map(({ key, title, show }) => ({ title, value: (step) => step[key] ?? null, show: (step) => show(step[key]), csv: [{ title: key, value: (step) => step[key] }] })),
+        ...costs.map(({ key, title, show }) => ({
+          title,
+          value: (step) => step[key] ?? null,
+          show: (step) => show(step[key]),
+          csv: [{ title: key, value: (step) => step[key] }],
+        })),
       ],
     }),
     // Without charts the table above says it all.
-    kHaveCharts ? element("div", { class: "charts" }, costs.map((cost) => costFigure(run, seed, steps, cost))) : null,
+    kHaveCharts
+      ? element(
+          "div",
+          { class: "charts" },
+          costs.map((cost) => costFigure(run, seed, steps, cost)),
+        )
+      : null,
   ].filter(isKnown);
 }
 
@@ -43,12 +54,23 @@ function costFigure(run, seed, steps, { key, title, axis, unit = 1, show }) {
       type: "bar",
       data: {
         labels: steps.map((step) => String(step.step)),
-        datasets: [{ data: steps.map((step) => (isKnown(step[key]) ? step[key] / unit : null)), backgroundColor: themeColour("--series-0"), maxBarThickness: 36 }],
+        datasets: [
+          {
+            data: steps.map((step) => (isKnown(step[key]) ? step[key] / unit : null)),
+            backgroundColor: themeColour("--series-0"),
+            maxBarThickness: 36,
+          },
+        ],
       },
       options: chartOptions({
-        x: { label: "step", grid: { display: false } }, y: { label: axis, beginAtZero: true },
+        x: { label: "step", grid: { display: false } },
+        y: { label: axis, beginAtZero: true },
         interaction: { mode: "index", intersect: false },
-        plugins: { tooltip: tooltipOf((item) => `Step ${steps[item.dataIndex].step}: ${show(steps[item.dataIndex][key])}`) },
+        plugins: {
+          tooltip: tooltipOf(
+            (item) => `Step ${steps[item.dataIndex].step}: ${show(steps[item.dataIndex][key])}`,
+          ),
+        },
       }),
     }),
   });

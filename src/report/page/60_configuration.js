@@ -14,29 +14,67 @@ function configurationSection() {
   if (rows.length === 0) return [emptyState("No options were recorded for these runs.")];
   const several = report.runs.length > 1;
   const place = element("div");
-  const state = { words: "", differing: several && choice("differing", rows.some((row) => row.differs)) };
+  const state = {
+    words: "",
+    differing:
+      several &&
+      choice(
+        "differing",
+        rows.some((row) => row.differs),
+      ),
+  };
 
   function fill() {
-    const words = state.words.toLowerCase().split(/\s+/).filter((word) => word !== "");
-    const matches = (row) => words.every((word) => [row.key, ...row.values.map((value) => value ?? "")].some((text) => text.toLowerCase().includes(word)));
+    const words = state.words
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== "");
+    const matches = (row) =>
+      words.every((word) =>
+        [row.key, ...row.values.map((value) => value ?? "")].some((text) =>
+          text.toLowerCase().includes(word),
+        ),
+      );
     const shown = rows.filter((row) => (!state.differing || row.differs) && matches(row));
-    place.replaceChildren(shown.length > 0 ? optionTable(shown) : emptyState(
-      state.words ? `No option or value has “${state.words}” in it${state.differing ? " among those that differ" : ""}.` : "The runs have the same options."));
+    place.replaceChildren(
+      shown.length > 0
+        ? optionTable(shown)
+        : emptyState(
+            state.words
+              ? `No option or value has “${state.words}” in it${state.differing ? " among those that differ" : ""}.`
+              : "The runs have the same options.",
+          ),
+    );
   }
 
-  const search = element("input", { type: "search", id: "option-search", placeholder: "name or value", oninput: () => {
-    state.words = search.value;
-    fill();
-  } });
+  const search = element("input", {
+    type: "search",
+    id: "option-search",
+    placeholder: "name or value",
+    oninput: () => {
+      state.words = search.value;
+      fill();
+    },
+  });
   fill();
   return [
-    element("div", { class: "tools left" },
+    element(
+      "div",
+      { class: "tools left" },
       element("label", { class: "picker" }, element("span", {}, "Search"), search),
-      several ? labelledCheckbox("only where runs differ", state.differing, (value) => {
-        state.differing = value;
-        choose("differing", value);
-        fill();
-      }, { id: "differing" }) : null),
+      several
+        ? labelledCheckbox(
+            "only where runs differ",
+            state.differing,
+            (value) => {
+              state.differing = value;
+              choose("differing", value);
+              fill();
+            },
+            { id: "differing" },
+          )
+        : null,
+    ),
     place,
   ];
 }
@@ -47,7 +85,11 @@ function optionRows() {
   report.runs.forEach((run, index) => {
     for (const { section, key, value } of run.options ?? []) {
       const name = section ? `${section}.${key}` : key;
-      if (!byKey.has(name)) byKey.set(name, report.runs.map(() => null));
+      if (!byKey.has(name))
+        byKey.set(
+          name,
+          report.runs.map(() => null),
+        );
       byKey.get(name)[index] = typeof value === "string" ? value : JSON.stringify(value ?? null);
     }
   });
@@ -55,14 +97,25 @@ function optionRows() {
 }
 
 function optionTable(rows) {
-  const cell = (row, index) => element("span", { class: row.values[index] === null ? "unset" : null }, row.values[index] ?? "not set");
+  const cell = (row, index) =>
+    element("span", { class: row.values[index] === null ? "unset" : null }, row.values[index] ?? "not set");
   return dataTable({
     name: "Configuration",
     rows,
     rowClass: (row) => (row.differs ? "differs" : null),
     columns: [
-      { title: "Option", text: true, value: (row) => row.key, show: (row) => element("code", {}, row.differs ? `≠ ${row.key}` : row.key) },
-      ...report.runs.map((run, index) => ({ title: runName(run), text: true, value: (row) => row.values[index], show: (row) => cell(row, index) })),
+      {
+        title: "Option",
+        text: true,
+        value: (row) => row.key,
+        show: (row) => element("code", {}, row.differs ? `≠ ${row.key}` : row.key),
+      },
+      ...report.runs.map((run, index) => ({
+        title: runName(run),
+        text: true,
+        value: (row) => row.values[index],
+        show: (row) => cell(row, index),
+      })),
     ],
   });
 }

@@ -6,7 +6,12 @@ function buildPage() {
   const main = document.getElementById("content");
   document.getElementById("reading").remove();
   if (report.format_version !== kFormatVersion) {
-    main.append(paragraph(`This page reads report data of version ${kFormatVersion}, and its data has version ${report.format_version ?? "unknown"}: make the page again with the proca that wrote the data.`, "notice"));
+    main.append(
+      paragraph(
+        `This page reads report data of version ${kFormatVersion}, and its data has version ${report.format_version ?? "unknown"}: make the page again with the proca that wrote the data.`,
+        "notice",
+      ),
+    );
     return;
   }
   const shown = sections.filter((section) => (section.when ? section.when() : report.runs.length > 0));
@@ -25,8 +30,13 @@ function buildPage() {
     (section.scope === "run" ? details : main).append(sectionElement(section));
     fillSection(section);
   }
-  document.getElementById("page-foot").append(
-    paragraph(`Made by proca ${report.version ?? ""}. The page is one file that fetches nothing; its data is in it, described in docs/formats/report_data.md.`));
+  document
+    .getElementById("page-foot")
+    .append(
+      paragraph(
+        `Made by proca ${report.version ?? ""}. The page is one file that fetches nothing; its data is in it, described in docs/formats/report_data.md.`,
+      ),
+    );
   watchPrint();
   watchWidth();
   keepScrollPosition();
@@ -37,7 +47,7 @@ function watchWidth() {
   let width = window.innerWidth;
   let timer = null;
   window.addEventListener("resize", () => {
-    if (window.innerWidth === width) return;  // Phones report a resize when their bars come and go.
+    if (window.innerWidth === width) return; // Phones report a resize when their bars come and go.
     width = window.innerWidth;
     clearTimeout(timer);
     timer = setTimeout(() => redraw(), 150);

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { screenshot, visitReport } from "./browser.mjs";
+import { screenshot, tableTexts, visitReport } from "./browser.mjs";
 import { sampleData } from "./sample_data.mjs";
 
 const textOf = (page, section) => page.locator(`#${section}`).innerText();
@@ -97,6 +97,25 @@ test("what was not recorded leaves the rest alone", async () => {
     assert.ok((await textOf(page, "cost")).includes("No times were recorded"));
     assert.equal(await page.locator("#groups tbody tr").count(), 7, "4 rows of groups, 3 steps");
   });
+});
+
+test("prototypes without images are a table", async () => {
+  const data = sampleData({ runs: 1 });
+  const classes = data.runs[0].seeds[0].steps.at(-1).prototypes;
+  for (const entry of classes) delete entry.images;
+  await visitReport(
+    "no-images",
+    {},
+    async (page) => {
+      assert.ok((await textOf(page, "prototypes")).includes("leaves out the images themselves"));
+      const steps = (await tableTexts(page, "Prototypes")).map((row) => Number(row[2]));
+      assert.deepEqual(
+        steps,
+        classes.map((entry) => entry.step),
+      );
+    },
+    { data },
+  );
 });
 
 test("a page that was cut off says so", async () => {

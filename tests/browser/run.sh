@@ -21,7 +21,8 @@ chromium=$(command -v chromium || command -v chromium-browser || command -v goog
   skip "there is no chromium"
 library=${PROCA_CHART_LIBRARY:-/usr/share/javascript/chart.js/chart.min.js}
 [[ -e $library ]] || skip "there is no $library (package libjs-chart.js)"
-"$here/../support/npm_package.sh" "$folder" playwright-core@1
+# The last that runs on the Node.js of Debian 12.
+"$here/../support/npm_package.sh" "$folder" playwright-core@1.61
 
 tests=("$here"/*_test.mjs)
 if [[ $# -gt 0 ]]; then

@@ -85,8 +85,11 @@ function groupAccuracyRange() {
     .flatMap((step) => (step.group_accuracy_percent ?? []).slice(0, step.step))
     .filter(isKnown);
   if (values.length === 0) return { low: 0, high: 100 };
-  const low = Math.floor(Math.min(...values) / 10) * 10;
-  return { low, high: Math.max(low + 10, Math.ceil(Math.max(...values) / 10) * 10) };
+  // Not Math.min(...values): a call takes only so many arguments.
+  const lowest = values.reduce((a, b) => Math.min(a, b));
+  const highest = values.reduce((a, b) => Math.max(a, b));
+  const low = Math.floor(lowest / 10) * 10;
+  return { low, high: Math.max(low + 10, Math.ceil(highest / 10) * 10) };
 }
 
 // Runs on the same benchmark can be compared; others cannot.

@@ -1,5 +1,9 @@
 // The images kept in memory.
 
+const kOnlyLastPictures = "Pictures are kept of the last step only; of this one there are names and figures.";
+const kImagesLeftOut =
+  "A report of so many runs leaves out the images themselves; a report of this run alone has them.";
+
 addSection({
   id: "prototypes",
   title: "Prototypes",
@@ -19,24 +23,17 @@ function prototypeSection(view) {
       ),
     ];
   }
-  const images = classes.flatMap((entry) => entry.images ?? []);
-  const wrong = classes.flatMap((entry) =>
-    (entry.images ?? []).filter((image) => isWrong(entry, image)),
-  ).length;
-  const onlyWrong = choice("only-wrong", false);
-  const shown = onlyWrong
-    ? classes.filter((entry) => (entry.images ?? []).some((image) => isWrong(entry, image)))
-    : classes;
   const name = `Prototypes, ${runName(run)}${ofSeed(seed)}, step ${step}`;
+  const images = classes.flatMap((entry) => entry.images ?? []);
+  if (images.length === 0) return [paragraph(kImagesLeftOut, "finding"), prototypeTable(run, classes, name)];
+  const wrongOnes = (entry) => (entry.images ?? []).filter((image) => isWrong(entry, image));
+  const onlyWrong = choice("only-wrong", false);
+  const shown = onlyWrong ? classes.filter((entry) => wrongOnes(entry).length > 0) : classes;
+  const sentence =
+    `${plural(images.length, "image")} of ${plural(classes.length, "class", "classes")}; ` +
+    `the network takes ${classes.flatMap(wrongOnes).length} of them for another class.`;
   return [
-    paragraph(
-      `${plural(images.length, "image")} of ${plural(classes.length, "class", "classes")}; the network takes ${wrong} of them for another class.${
-        images.some((image) => image.src)
-          ? ""
-          : " Pictures are kept of the last step only; of this one there are names and figures."
-      }`,
-      "finding",
-    ),
+    paragraph(images.some((image) => image.src) ? sentence : `${sentence} ${kOnlyLastPictures}`, "finding"),
     element(
       "div",
       { class: "tools" },
@@ -56,6 +53,18 @@ function prototypeSection(view) {
         )
       : emptyState("The network gets all of them right."),
   ];
+}
+
+function prototypeTable(run, classes, name) {
+  return dataTable({
+    name,
+    rows: classes,
+    columns: [
+      { title: "Class", text: true, value: (entry) => className(run, entry.label) },
+      { title: "Score", value: (entry) => entry.score ?? null, show: (entry) => significant(entry.score) },
+      { title: "Of step", value: (entry) => entry.step ?? null },
+    ],
+  });
 }
 
 function isWrong(entry, image) {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { drawEverything, visitReport } from "./browser.mjs";
+import { sampleData } from "./sample_data.mjs";
 
 // How many colours a canvas shows; a blank one has one.
 function numColours(canvas) {
@@ -115,6 +116,30 @@ test("a cell of the confusion matrix says true class, predicted class and count"
     await matrix.focus();
     for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
     assert.ok((await page.locator("#tooltip").innerText()).startsWith(shown(2, 1)));
+  });
+});
+
+test("the threshold is on the chart, also when no class reaches it", async () => {
+  const data = sampleData({ runs: 1 });
+  for (const entry of data.runs[0].seeds[0].steps.at(-1).detection.classes) entry.score /= 100;
+  await visitReport(
+    "threshold",
+    {},
+    async (page) => {
+      await drawEverything(page);
+      const most = await chartOf(page, "detection").evaluate((node) => Chart.getChart(node).scales.y.max);
+      assert.ok(most >= 0.15, String(most));
+    },
+    { data },
+  );
+});
+
+test("of many runs the first eight are drawn, until others are ticked", async () => {
+  await visitReport("twelve", { runs: 12, classes: 6, steps: 2, perClass: 5 }, async (page) => {
+    await drawEverything(page);
+    assert.equal(await page.locator(".legend legend").innerText(), "Runs, 8 of 12 drawn");
+    await page.locator(".legend input").last().check();
+    assert.equal(await page.locator(".legend legend").innerText(), "Runs, 9 of 12 drawn");
   });
 });
 

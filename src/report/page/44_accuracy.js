@@ -107,10 +107,10 @@ function wholeSteps(axis) {
 function barRange(series) {
   const points = series.filter((_, index) => !isHidden(report.runs[index])).flat();
   if (points.length === 0) return {};
-  return {
-    suggestedMin: Math.min(...points.map((point) => point.mean - point.deviation)),
-    suggestedMax: Math.max(...points.map((point) => point.mean + point.deviation)),
-  };
+  const low = Math.min(...points.map((point) => point.mean - point.deviation));
+  const high = Math.max(...points.map((point) => point.mean + point.deviation));
+  // No accuracy is above 100, though a bar may be.
+  return high > 96 ? { suggestedMin: low, max: 100 } : { suggestedMin: low, suggestedMax: high };
 }
 
 function curveTooltip(point, name) {

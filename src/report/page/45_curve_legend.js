@@ -2,8 +2,16 @@
 
 // One legend for all charts of the section; taking off a tick hides the curve.
 function curveLegend(charts) {
+  const title = element("legend");
+  const countShown = () => {
+    const shown = report.runs.filter((run) => !isHidden(run)).length;
+    title.textContent =
+      shown === report.runs.length ? "Runs" : `Runs, ${shown} of ${report.runs.length} drawn`;
+  };
+  countShown();
   const show = (hidden) => {
     choose("hidden", hidden);
+    countShown();
     redraw(charts);
   };
   const items = report.runs.map((run, index) => {
@@ -21,7 +29,7 @@ function curveLegend(charts) {
   return element(
     "fieldset",
     { class: "legend" },
-    element("legend", {}, "Runs"),
+    title,
     items,
     items.length > 4
       ? element(

@@ -78,7 +78,8 @@ function detectionConfig(run, detection, entries, scoreName) {
           callback: (_, index) => shortened(className(run, entries[index].label)),
         },
       },
-      y: { label: scoreName, beginAtZero: true, grace: "8%" },
+      // The threshold is seen also where no class comes near it.
+      y: { label: scoreName, beginAtZero: true, suggestedMax: detection.threshold ?? 0, grace: "8%" },
       interaction: { mode: "index", intersect: false },
       plugins: { tooltip: tooltipOf(lines) },
     }),

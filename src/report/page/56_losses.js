@@ -70,6 +70,11 @@ function lossConfig(terms, points, logarithmic) {
           pointStyle: style.mark,
           pointRadius: points.length > 60 ? 0 : 3,
           pointHoverRadius: 5,
+          // Nothing connects the end of a step with the beginning of the next.
+          segment: {
+            borderColor: ({ p0DataIndex, p1DataIndex }) =>
+              points[p0DataIndex].step === points[p1DataIndex].step ? undefined : "transparent",
+          },
         };
       }),
     },

@@ -47,6 +47,7 @@ export async function visitReport(name, options, visit, { data, charts, ...conte
     colorScheme: "light",
     ...context,
   });
+  page.setDefaultTimeout(120_000); // A watchdog: machines that test are often busy.
   const problems = [];
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
   page.on("pageerror", (error) => problems.push(error.stack));

@@ -27,9 +27,13 @@ test("desktop", () =>
     );
     assert.deepEqual(unnamed, []);
     const levels = await page
-      .locator("h1, h2, h3, h4")
+      .locator("h1, h2, h3")
       .evaluateAll((heads) => heads.map((head) => Number(head.tagName[1])));
     assert.equal(levels.filter((level) => level === 1).length, 1);
+    assert.ok(
+      levels.every((level, index) => index === 0 || level <= levels[index - 1] + 1),
+      "no level of headings is left out",
+    );
   }));
 
 for (const beside of ["", "run-1"]) {

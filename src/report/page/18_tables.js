@@ -66,7 +66,7 @@ function dataTable({
           download ? csvButton(name, () => tableContent(columns, rows)) : null,
         )
       : null,
-    scrollBox(name, table),
+    scrollBox(`Table: ${name}`, table),
   );
 }
 

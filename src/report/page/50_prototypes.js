@@ -75,7 +75,7 @@ function prototypeClass(run, entry) {
   return element(
     "div",
     { class: "prototype-class" },
-    element("h4", {}, className(run, entry.label)),
+    element("h3", {}, className(run, entry.label)),
     paragraph(
       [
         isKnown(entry.score) ? `score ${significant(entry.score)}` : null,

@@ -68,7 +68,8 @@ function lossConfig(terms, points, logarithmic) {
           borderDash: style.dash,
           borderWidth: 1.5,
           pointStyle: style.mark,
-          pointRadius: points.length > 60 ? 0 : 3,
+          // A mark now and then is enough to tell the terms apart without their colours.
+          pointRadius: ({ dataIndex }) => (dataIndex % Math.ceil(points.length / 45) === 0 ? 3 : 0),
           pointHoverRadius: 5,
           // Nothing connects the end of a step with the beginning of the next.
           segment: {

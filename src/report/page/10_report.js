@@ -1,0 +1,111 @@
+// The document behind the page (docs/formats/report_data.md) and what is asked of it.
+// A missing key and null mean the same: not known.
+
+const kFormatVersion = 1;
+const report = readReport();
+
+function readReport() {
+  const document_ = JSON.parse(document.getElementById("report-data").textContent);
+  return { ...document_, runs: document_.runs ?? [], tables: document_.tables ?? [] };
+}
+
+function runById(id) {
+  return report.runs.find((run) => run.id === id);
+}
+
+function runName(run) {
+  return run.name ?? run.folder ?? run.id;
+}
+
+function seedsOf(run) {
+  return run.seeds ?? [];
+}
+
+// ", seed 0" for titles; nothing for a state directory, which has no seed.
+function ofSeed(seed) {
+  return isKnown(seed?.seed) ? `, seed ${seed.seed}` : "";
+}
+
+function className(run, label) {
+  return run.classes?.[label] ?? `class ${label}`;
+}
+
+// The step in which a class arrives; null where the schedule is not known.
+function arrivalStep(run, label) {
+  const index = (run.schedule ?? []).findIndex((labels) => labels.includes(label));
+  return index < 0 ? null : index + 1;
+}
+
+function numClasses(run) {
+  return run.classes?.length ?? 0;
+}
+
+// Steps of a seed that are done, ascending; the source model's, step 0, is not one.
+function stepNumbers(seed) {
+  const numbers = new Set([...(seed?.steps ?? []), ...(seed?.metrics?.steps ?? [])].map((step) => step.step));
+  numbers.delete(0);
+  return [...numbers].sort((a, b) => a - b);
+}
+
+function lastStep(seed) {
+  return stepNumbers(seed).at(-1) ?? 0;
+}
+
+function stepRecord(seed, step) {
+  return (seed?.steps ?? []).find((record) => record.step === step);
+}
+
+function stepMetrics(seed, step) {
+  return (seed?.metrics?.steps ?? []).find((record) => record.step === step);
+}
+
+// Over the seeds of a run: mean and deviation of one figure.
+function overSeeds(run, figure) {
+  return statistics(seedsOf(run).map(figure));
+}
+
+function isFinished(run) {
+  return (run.status ?? "finished") === "finished";
+}
+
+// "running, step 2 of 6": how far a run is that has not ended.
+function progressText(run) {
+  const done = Math.max(0, ...seedsOf(run).map(lastStep));
+  const steps = isKnown(run.steps_planned)
+    ? `${done} of ${plural(run.steps_planned, "step")}`
+    : plural(done, "step");
+  return `${run.status}, ${steps} done`;
+}
+
+// Accuracies on groups that have arrived, of all runs: colours mean the same in all of them.
+function groupAccuracyRange() {
+  const values = report.runs
+    .flatMap(seedsOf)
+    .flatMap((seed) => seed.metrics?.steps ?? [])
+    .flatMap((step) => (step.group_accuracy_percent ?? []).slice(0, step.step))
+    .filter(isKnown);
+  if (values.length === 0) return { low: 0, high: 100 };
+  // Not Math.min(...values): a call takes only so many arguments.
+  const lowest = values.reduce((a, b) => Math.min(a, b));
+  const highest = values.reduce((a, b) => Math.max(a, b));
+  const low = Math.floor(lowest / 10) * 10;
+  return { low, high: Math.max(low + 10, Math.ceil(highest / 10) * 10) };
+}
+
+// Runs on the same benchmark can be compared; others cannot.
+function taskKey(run) {
+  return JSON.stringify([run.preset ?? null, run.source ?? null, run.target ?? null]);
+}
+
+// The figures of a run by their keys in `metrics`. `best` says which is better.
+const kFigures = [
+  { key: "final_accuracy_percent", title: "Final", best: "high" },
+  { key: "mean_accuracy_percent", title: "Mean", best: "high" },
+  { key: "final_s1_accuracy_percent", title: "Final S‑1", best: "high" },
+  { key: "mean_s1_accuracy_percent", title: "Mean S‑1", best: "high" },
+  { key: "forgetting_percent", title: "Forgetting", best: "low" },
+  { key: "backward_transfer_percent", title: "Backward transfer", best: "high" },
+  { key: "mean_recall_percent", title: "Recall", best: "high" },
+  { key: "mean_precision_percent", title: "Precision", best: "high" },
+  { key: "pseudo_label_accuracy_percent", title: "Pseudo-labels", best: "high" },
+];

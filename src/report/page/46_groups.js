@@ -1,0 +1,171 @@
+// The matrix of step and class group, and the figures of each step.
+
+addSection({
+  id: "groups",
+  title: "Class groups step by step",
+  how: "Row t holds the accuracy after step t, column j that on the classes that arrive at step j: read down a column to see a group being learnt and forgotten.",
+  scope: "run",
+  render: (view) => [groupMatrix(view), stepTable(view)],
+});
+
+function groupMatrix({ run, seed, column }) {
+  const several = seedsOf(run).length > 1;
+  const average = several && choice("group-mean", true);
+  const seeds = average ? seedsOf(run) : [seed];
+  const rows = groupRows(seeds);
+  if (rows.length === 0)
+    return emptyState("This run has no labels, so the accuracy on groups of classes is not known.");
+  const groups = Math.max(...rows.map((row) => row.values.length));
+  const numbers = {
+    columns: ["step", ...Array.from({ length: groups }, (_, j) => `group ${j + 1}`)],
+    rows: rows.map((row) => [row.step, ...row.values]),
+  };
+  const name = `Class groups, ${runName(run)}, ${average ? "mean of seeds" : `seed ${seed.seed}`}`;
+  const range = groupAccuracyRange();
+  return element(
+    "div",
+    {},
+    element(
+      "div",
+      { class: "table" },
+      element(
+        "div",
+        { class: "tools" },
+        several
+          ? labelledCheckbox(
+              `mean of the ${seedsOf(run).length} seeds`,
+              average,
+              (mean) => chooseIn("groups", "group-mean", mean),
+              { id: `group-mean-${column}` },
+            )
+          : null,
+        csvButton(name, () => numbers),
+      ),
+      scrollBox(
+        name,
+        element(
+          "table",
+          { class: "heat" },
+          element("caption", { class: "hidden" }, name),
+          element(
+            "thead",
+            {},
+            element(
+              "tr",
+              {},
+              element("th", { scope: "col", class: "text" }, "after ↓ group →"),
+              Array.from({ length: groups }, (_, j) => groupHead(run, j + 1)),
+            ),
+          ),
+          element(
+            "tbody",
+            {},
+            rows.map((row) => groupRow(row, range)),
+          ),
+        ),
+      ),
+    ),
+    paragraph(
+      `In percent; the colour grows stronger from ${range.low} to ${range.high}. Outlined: the group arrives at this step. Without colour: it has not arrived yet.`,
+      "aside",
+    ),
+  );
+}
+
+// By step, the accuracy on each group, mean over the seeds; step 0 is the source model.
+function groupRows(seeds) {
+  const steps = [...new Set(seeds.flatMap(stepNumbers))].sort((a, b) => a - b);
+  const rows = [0, ...steps].map((step) => {
+    const bySeed = seeds.map(
+      (seed) =>
+        (step === 0
+          ? seed?.metrics?.source_group_accuracy_percent
+          : stepMetrics(seed, step)?.group_accuracy_percent) ?? [],
+    );
+    const width = Math.max(0, ...bySeed.map((values) => values.length));
+    return {
+      step,
+      values: Array.from({ length: width }, (_, j) => statistics(bySeed.map((values) => values[j])).mean),
+    };
+  });
+  return rows.filter((row) => row.values.length > 0);
+}
+
+function groupHead(run, group) {
+  const labels = run.schedule?.[group - 1];
+  const head = element("th", { scope: "col", "aria-label": `group ${group}` }, String(group));
+  if (!labels) return head;
+  head.tabIndex = 0;
+  return explain(head, () => [
+    `Group ${group}, ${plural(labels.length, "class", "classes")}:`,
+    labels.map((label) => className(run, label)).join(", "),
+  ]);
+}
+
+function groupRow({ step, values }, { low, high }) {
+  return element(
+    "tr",
+    {},
+    element("th", { scope: "row", class: "text" }, step === 0 ? "source model" : `step ${step}`),
+    values.map((value, j) => {
+      if (j + 1 > step) return element("td", { class: "future" }, decimals(value));
+      return element(
+        "td",
+        heatCell(isKnown(value) ? (value - low) / (high - low) : null, j + 1 === step ? "arrives" : null),
+        decimals(value),
+      );
+    }),
+  );
+}
+
+// Class and style of a cell coloured by a share in [0, 1]; style.css has the colours.
+// From kStrongShare on the ground is too strong for the usual colour of text: chosen so that, in
+// both themes, black and white have a contrast of 4.5 on their side of it.
+const kStrongShare = 0.676;
+
+function heatCell(share, kind) {
+  if (!isKnown(share)) return { class: kind };
+  return {
+    class: ["heat-cell", share >= kStrongShare ? "strong" : null, kind].filter(isKnown).join(" "),
+    style: `--share: ${(share * 100).toFixed(1)}%`,
+  };
+}
+
+function stepTable({ run, seed }) {
+  const rows = stepNumbers(seed).map((step) => ({
+    step,
+    record: stepRecord(seed, step) ?? {},
+    metrics: stepMetrics(seed, step) ?? {},
+  }));
+  if (rows.length === 0) return emptyState("No step is done yet.");
+  const detected = (row) => row.record.detection?.classes?.filter((entry) => entry.detected).length;
+  const percent = (title, value) => ({ title, value, show: (row) => decimals(value(row)) });
+  const columns = [
+    { title: "Step", value: (row) => row.step },
+    {
+      title: "Images",
+      value: (row) => row.record.images ?? null,
+      show: (row) => countText(row.record.images),
+    },
+    { title: "Classes there", value: (row) => run.schedule?.[row.step - 1]?.length ?? null },
+    { title: "Classes detected", value: (row) => detected(row) ?? null },
+    percent("Recall", (row) => row.metrics.detection?.recall_percent),
+    percent("Precision", (row) => row.metrics.detection?.precision_percent),
+    percent("Pseudo-labels", pseudoLabelPercent),
+    percent("Accuracy", (row) => row.metrics.accuracy_percent),
+    percent("S‑1 accuracy", (row) => row.metrics.s1_accuracy_percent),
+    percent("Drop", (row) => row.metrics.accuracy_drop_percent),
+  ].filter((column) => rows.some((row) => isKnown(column.value(row))));
+  return dataTable({
+    title: `Each step${ofSeed(seed)}`,
+    name: `Steps, ${runName(run)}${ofSeed(seed)}`,
+    columns,
+    rows,
+  });
+}
+
+function pseudoLabelPercent({ record, metrics }) {
+  const { images, correct } = record.pseudo_labels ?? {};
+  if (isKnown(correct) && images > 0) return (100 * correct) / images;
+  return metrics.pseudo_labels?.accuracy_percent;
+}

@@ -1,0 +1,72 @@
+// Features in two dimensions.
+
+addSection({
+  id: "embedding",
+  title: "Features in two dimensions",
+  how: "Points that lie close together look alike to the network: good features put the images and prototypes of a class around the centre of the same class in the source.",
+  scope: "run",
+  render: embeddingSection,
+});
+
+function embeddingSection({ run, seed, step, record, column }) {
+  const embedding = record?.embedding;
+  if (!embedding?.points?.x?.length) {
+    return [
+      emptyState(
+        stepNumbers(seed).length === 0
+          ? "No step is done yet."
+          : `No features of step ${step} were recorded for this run.`,
+      ),
+    ];
+  }
+  const sources = [
+    { value: "label", text: "true class" },
+    { value: "pseudo", text: "pseudo-label" },
+    { value: "predicted", text: "predicted class" },
+  ].filter(({ value }) => (embedding.points[value] ?? []).some((label) => label >= 0));
+  const by = sources.some(({ value }) => value === choice("colour-by"))
+    ? choice("colour-by")
+    : sources[0]?.value;
+  const labels = pointLabels(embedding, by);
+  const known = [...new Set(labels)].filter((label) => label >= 0).sort((a, b) => a - b);
+  const only = known.includes(choice("class")) ? choice("class") : null;
+  const pickClass = (label) =>
+    chooseIn("embedding", "class", label === null || label === only ? undefined : label);
+  const controls = [
+    sources.length > 1
+      ? labelledSelect("Colour by", sources, by, (value) => chooseIn("embedding", "colour-by", value), {
+          id: `colour-by-${column}`,
+        })
+      : null,
+    labelledSelect(
+      "Highlight",
+      [
+        { value: "", text: "all classes" },
+        ...known.map((label) => ({ value: label, text: className(run, label) })),
+      ],
+      only ?? "",
+      (value) => pickClass(value === "" ? null : Number(value)),
+      { id: `highlight-${column}` },
+    ),
+  ];
+  return [
+    embeddingFigure(run, seed, step, embedding, labels, only, controls),
+    classButtons(run, targetLabels(embedding, labels), only, pickClass),
+  ];
+}
+
+// Label of each point; a source centre or prototype has only one, whatever it is called.
+function pointLabels({ points }, by) {
+  const one = (index, key) => points[key]?.[index] ?? -1;
+  return points.x.map((_, index) => {
+    const label = by ? one(index, by) : -1;
+    return label >= 0 ? label : Math.max(one(index, "label"), one(index, "pseudo"), one(index, "predicted"));
+  });
+}
+
+function targetLabels({ kinds, points }, labels) {
+  const target = kinds.indexOf("target");
+  return [...new Set(labels.filter((label, index) => label >= 0 && points.kind[index] === target))].sort(
+    (a, b) => a - b,
+  );
+}

@@ -232,20 +232,23 @@ class ProtocolRun {
 
   protocol::StepRecord measure(Adapter& adapter, int64_t step) {
     protocol::StepRecord record;
-    record.classes =
+    auto report =
         evaluate(adapter.network(), *target_.store, adapter.manifest().model.preprocessing,
                  {.device = adapter.device(),
                   .batch_size = inference_batch_size(adapter.device()),
                   .precision = options_.adapt.compute.precision,
                   .images = images_.get(),
-                  .threads = options_.adapt.compute.resolved_threads()})
-            .classes;
+                  .threads = options_.adapt.compute.resolved_threads()});
+    record.classes = std::move(report.classes);
+    record.confusion = std::move(report.confusion);
     // A class without images was not met by the evaluator, but the schedule has it.
     for (const int64_t label : schedule_.all()) {
       const auto known = std::any_of(record.classes.begin(), record.classes.end(),
                                      [&](const auto& entry) { return entry.label == label; });
       if (!known) record.classes.push_back({.label = label, .num_images = 0, .num_correct = 0});
     }
+    std::sort(record.classes.begin(), record.classes.end(),
+              [](const auto& a, const auto& b) { return a.label < b.label; });
     const auto* decisions = step > 0 ? adapter.decisions() : nullptr;
     if (decisions != nullptr) judge(*decisions, step, record);
     adapter.put_step_file(step, kMetricsFile, protocol::to_json(record, class_names_));

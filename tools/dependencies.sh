@@ -10,7 +10,7 @@
 # through sudo.
 #
 #   build    compiler, CMake, LibTorch, the libraries; and, where they can be had,
-#            WebP, cairo and ONNX, without which a feature is left out
+#            WebP, cairo, ONNX and Chart.js, without which a feature is left out
 #   test     the above, GoogleTest, Python, clang-format, Node.js
 #   format   clang-format
 #   tidy     build and clang-tidy
@@ -103,6 +103,7 @@ probe_build() {
   header want libcairo2-dev cairo/cairo.h
   header want libonnx-dev onnx/onnx_pb.h
   header want libprotobuf-dev google/protobuf/message.h
+  [ -e /usr/share/javascript/chart.js/chart.min.js ] || want chart.js libjs-chart.js
   if [ "$(torch_origin)" = system ]; then
     header need libtorch-dev torch/csrc/api/include/torch/types.h
     # Without it Debian's LibTorch falls back to a BLAS fifty times slower.

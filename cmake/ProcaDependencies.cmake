@@ -144,3 +144,11 @@ else()
 endif()
 proca_optional(PROCA_WITH_ONNX "ONNX export" "libonnx-dev and libprotobuf-dev" ${PROCA_ONNX_TARGET}
                "find_dependency(Protobuf)\nfind_dependency(ONNX CONFIG)")
+
+# Not compiled but put into the report's page as it is.
+find_file(PROCA_CHART_LIBRARY chart.min.js PATHS /usr/share/javascript/chart.js
+          DOC "Chart.js, minified, for the charts of reports")
+if(NOT PROCA_CHART_LIBRARY)
+  set(PROCA_CHART_LIBRARY "")
+  message(STATUS "proca: charts in reports are off (install libjs-chart.js to have them)")
+endif()

@@ -9,14 +9,21 @@
 # a file is enough: new and changed ones are noticed at the next build.
 function(proca_embed_files target table folder extension)
   file(GLOB files CONFIGURE_DEPENDS "${folder}/*.${extension}")
+  proca_embed(${target} ${table} ${files})
+endfunction()
+
+# proca_embed(<target> <table> [<file>...])
+#
+# The same for the files named, in that order; there may be none.
+function(proca_embed target table)
   set(entries "")
-  foreach(file IN LISTS files)
+  list(LENGTH ARGN count)
+  foreach(file IN LISTS ARGN)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
     get_filename_component(name "${file}" NAME_WLE)
     file(READ "${file}" text)
     string(APPEND entries "    {\"${name}\", R\"embedded(${text})embedded\"},\n")
   endforeach()
-  get_filename_component(folder_name "${folder}" NAME)
   set(source "${CMAKE_CURRENT_BINARY_DIR}/embedded_${table}.cpp")
   configure_file("${PROJECT_SOURCE_DIR}/cmake/embedded_files.cpp.in" "${source}" @ONLY)
   target_sources(${target} PRIVATE "${source}")

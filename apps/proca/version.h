@@ -4,7 +4,6 @@
 
 namespace proca::app {
 
-std::string program_version();
 std::string libtorch_version();
 
 /// Versions of the program and of LibTorch, and what was built in.

@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -34,15 +36,26 @@ bool is_current(int descriptor, const std::filesystem::path& path) {
          mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
 }
 
+// `is_locked` has the lock for a moment, to see whether it can be had. That must not keep
+// a writer away.
+bool lock(int descriptor) {
+  constexpr int kAttempts = 5;
+  for (int attempt = 1; attempt < kAttempts; ++attempt) {
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+}
+
 }  // namespace
 
 LockFile::LockFile(const std::filesystem::path& path) {
   descriptor_ = open_lock(path);
-  while (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 && !is_current(descriptor_, path)) {
+  while (lock(descriptor_) && !is_current(descriptor_, path)) {
     ::close(descriptor_);
     descriptor_ = open_lock(path);
   }
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+  if (!lock(descriptor_)) {
     std::array<char, 32> owner{};
     const auto length = ::pread(descriptor_, owner.data(), owner.size(), 0);
     ::close(descriptor_);
@@ -58,5 +71,13 @@ LockFile::LockFile(const std::filesystem::path& path) {
 }
 
 LockFile::~LockFile() { ::close(descriptor_); }
+
+bool is_locked(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool is_held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return is_held;
+}
 
 }  // namespace proca

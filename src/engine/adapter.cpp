@@ -17,9 +17,11 @@
 #include "proca/models/load_weights.h"
 #include "proca/models/named_tensors.h"
 #include "run_config.h"
+#include "start_event.h"
 #include "start_weights.h"
 #include "state_files.h"
 #include "state_saver.h"
+#include "step_features.h"
 #include "step_files.h"
 #include "step_trainer.h"
 #include "step_views.h"
@@ -113,6 +115,7 @@ class Adapter::Implementation {
       train(step_digest, outcome);
     } else {
       EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
+      announce(events);
       write_step_event(events, outcome, watch.seconds());
     }
     outcome.seconds = watch.seconds();
@@ -139,10 +142,27 @@ class Adapter::Implementation {
   void save_in_background() { saver_->save_in_background(); }
   void settle() { saver_->wait(); }
 
-  void put_step_file(int64_t step, const std::string& name, const std::string& text) {
+  void put_step_files(int64_t step, StepFiles files) {
     StateChange change{.manifest = manifest_};
-    change.texts.emplace_back(step_file_name(step, name), text);
+    for (auto& [name, text] : files.texts) {
+      change.texts.emplace_back(step_file_name(step, name), std::move(text));
+    }
+    for (auto& [name, compute] : files.tensors) {
+      change.computed.emplace_back(step_file_name(step, name), std::move(compute));
+    }
     saver_->save(std::move(change));
+  }
+
+  void leave_features_to_caller() { records_features_ = false; }
+
+  FeatureSets reference_features() {
+    FeatureSets sets;
+    if (const auto* memory = method_ ? method_->memory() : nullptr) {
+      sets.prototypes =
+          prototype_points(*memory, network_, manifest_.model.preprocessing, inference_);
+    }
+    sets.centres = centre_points(views_->known_centres(), network_);
+    return sets;
   }
 
   std::optional<std::string> step_file(int64_t step, const std::string& name) {
@@ -259,6 +279,7 @@ class Adapter::Implementation {
                         machine_);
     if (manifest_.adapting) resume(trainer);
     EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
+    announce(events);
     Stopwatch since_saving;
     const auto save = [&] {
       manifest_.adapting = {trainer.position().epoch, trainer.position().iteration, step_digest};
@@ -315,11 +336,19 @@ class Adapter::Implementation {
     writer_->commit(manifest_);
   }
 
+  // Once in every process.
+  void announce(EventLog& events) {
+    if (!announced_) write_start_event(events, options_.compute, device_);
+    announced_ = true;
+  }
+
   void write_step_event(EventLog& events, const StepOutcome& outcome, double seconds) {
     events.write("step", {{"step", outcome.step},
                           {"images", outcome.num_images},
                           {"detected_classes", static_cast<int64_t>(outcome.detected.size())},
-                          {"seconds", seconds}});
+                          {"seconds", seconds},
+                          {"peak_memory_bytes", peak_host_bytes()},
+                          {"peak_gpu_memory_bytes", peak_device_bytes(device_)}});
     manifest_.events_bytes = events.size();
   }
 
@@ -349,6 +378,14 @@ class Adapter::Implementation {
     models::put_part(method_state, "method.", method_->save());
     models::put_part(method_state, "auxiliary.", module_state(method_->auxiliary_modules().get()));
     if (!method_state.empty()) change.tensors.emplace_back(kMethodFile, std::move(method_state));
+    if (records_features_) {
+      auto sets = reference_features();
+      sets.target = target_points(*target_, method_->decisions(), network_,
+                                  manifest_.model.preprocessing, inference_);
+      change.computed.emplace_back(step_file_name(number, kFeaturesFile), [sets = std::move(sets)] {
+        return make_feature_record(sets).save();
+      });
+    }
     put_text(kAdaptFile, step_options_);
     put_text(step_file_name(number, "options.toml"), step_options_);
     if (const auto* decisions = method_->decisions()) {
@@ -388,6 +425,8 @@ class Adapter::Implementation {
   std::string step_options_;
   bool finished_decisions_ = false;
   bool unusable_ = false;
+  bool records_features_ = true;
+  bool announced_ = false;
 };
 
 Adapter::Adapter(const AdaptOptions& options, fs::path state, std::shared_ptr<DeviceImages> images)
@@ -412,8 +451,10 @@ void Adapter::set_training_images(std::shared_ptr<const data::ImageSource> image
 }
 void Adapter::save_in_background() { implementation_->save_in_background(); }
 void Adapter::settle() { implementation_->settle(); }
-void Adapter::put_step_file(int64_t step, const std::string& name, const std::string& text) {
-  implementation_->put_step_file(step, name, text);
+FeatureSets Adapter::reference_features() { return implementation_->reference_features(); }
+void Adapter::leave_features_to_caller() { implementation_->leave_features_to_caller(); }
+void Adapter::put_step_files(int64_t step, StepFiles files) {
+  implementation_->put_step_files(step, std::move(files));
 }
 std::optional<std::string> Adapter::step_file(int64_t step, const std::string& name) const {
   return implementation_->step_file(step, name);

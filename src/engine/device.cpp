@@ -9,6 +9,7 @@
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <torch/cuda.h>
 #include <torch/types.h>
 
@@ -136,6 +137,12 @@ c10::Device prepare_compute(const ComputeOptions& options) {
   if (device.is_cpu()) warn_about_slow_blas();
   leave_default_stream(device);
   return device;
+}
+
+int64_t peak_host_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * int64_t{1024};
 }
 
 std::string device_name(c10::Device device) {

@@ -13,6 +13,7 @@
 #include "proca/core/scope_timer.h"
 #include "proca/engine/image_tensors.h"
 #include "proca/engine/precision.h"
+#include "proca/models/device_copy.h"
 #include "proca/models/inference_network.h"
 
 namespace proca::engine {
@@ -144,25 +145,70 @@ torch::Tensor feature_centres(const models::ClassifierNetwork& network,
   return centres.centres();
 }
 
+methods::Predictions predict_pixels(const models::ClassifierNetwork& network,
+                                    const torch::Tensor& pixels,
+                                    const data::Preprocessing& preprocessing,
+                                    const InferenceOptions& options) {
+  const torch::NoGradGuard no_grad;
+  const AutocastScope precise(Precision::kTf32, options.device);
+  const auto run =
+      models::make_predictor(network, inference_dtype(options.precision, options.device));
+  const auto on_device = torch::dtype(torch::kFloat32).device(options.device);
+  const auto probabilities = torch::empty({pixels.size(0), network->num_classes()}, on_device);
+  const auto features = torch::empty({pixels.size(0), network->feature_size()}, on_device);
+  for (int64_t done = 0; done < pixels.size(0); done += options.batch_size) {
+    const int64_t count = std::min(options.batch_size, pixels.size(0) - done);
+    const auto images =
+        to_network_input(pixels.narrow(0, done, count), preprocessing, options.device);
+    const auto output = run(filled_up(images, options));
+    probabilities.narrow(0, done, count).copy_(probabilities_of(output).narrow(0, 0, count));
+    features.narrow(0, done, count).copy_(output.features.narrow(0, 0, count));
+  }
+  return {.probabilities = probabilities.to(torch::kCPU), .features = features.to(torch::kCPU)};
+}
+
+Evaluation evaluate_with_features(const models::ClassifierNetwork& network,
+                                  const data::ImageStore& store,
+                                  const data::Preprocessing& preprocessing,
+                                  InferenceOptions options, const std::vector<int64_t>& chosen) {
+  const auto best =
+      torch::empty({store.size()}, torch::dtype(torch::kInt64).device(options.device));
+  const auto features = torch::empty({static_cast<int64_t>(chosen.size()), network->feature_size()},
+                                     torch::dtype(torch::kFloat32).device(options.device));
+  std::vector<int64_t> labels;
+  size_t num_taken = 0;
+  options.title = "evaluating";
+  for_each_output(
+      network, store, preprocessing, options,
+      [&](const models::NetworkOutput& output, const std::vector<int64_t>& indexes) {
+        best.narrow(0, static_cast<int64_t>(labels.size()), output.logits.size(0))
+            .copy_(probabilities_of(output).argmax(1));
+        const auto more = labels_of(store, indexes);
+        labels.insert(labels.end(), more.begin(), more.end());
+        std::vector<int64_t> rows;
+        const auto first = static_cast<int64_t>(num_taken);
+        while (num_taken < chosen.size() && chosen[num_taken] <= indexes.back()) {
+          rows.push_back(chosen[num_taken++] - indexes.front());
+        }
+        if (rows.empty()) return;
+        features.narrow(0, first, static_cast<int64_t>(rows.size()))
+            .copy_(output.features.index_select(0, models::copy_to(rows, options.device)));
+      });
+  const auto predictions = best.to(torch::kCPU);
+  const auto* values = predictions.data_ptr<int64_t>();
+  Evaluation evaluation{.report = {},
+                        .predictions = {values, values + predictions.numel()},
+                        .features = features.to(torch::kCPU)};
+  evaluation.report =
+      protocol::measure_accuracy(evaluation.predictions, labels, network->num_classes());
+  return evaluation;
+}
+
 protocol::AccuracyReport evaluate(const models::ClassifierNetwork& network,
                                   const data::ImageStore& store,
                                   const data::Preprocessing& preprocessing,
                                   InferenceOptions options) {
-  const auto best =
-      torch::empty({store.size()}, torch::dtype(torch::kInt64).device(options.device));
-  std::vector<int64_t> labels;
-  options.title = "evaluating";
-  for_each_output(network, store, preprocessing, options,
-                  [&](const models::NetworkOutput& output, const std::vector<int64_t>& indexes) {
-                    best.narrow(0, static_cast<int64_t>(labels.size()), output.logits.size(0))
-                        .copy_(probabilities_of(output).argmax(1));
-                    const auto more = labels_of(store, indexes);
-                    labels.insert(labels.end(), more.begin(), more.end());
-                  });
-  const auto predictions = best.to(torch::kCPU);
-  const auto* values = predictions.data_ptr<int64_t>();
-  return protocol::measure_accuracy({values, values + predictions.numel()}, labels,
-                                    network->num_classes());
+  return evaluate_with_features(network, store, preprocessing, std::move(options), {}).report;
 }
 
 }  // namespace proca::engine

@@ -48,6 +48,10 @@ std::string_view word_of(Precision precision) {
   throw std::logic_error("a precision without a word");
 }
 
+Precision effective_precision(Precision precision, c10::Device device) {
+  return device.is_cuda() ? precision : Precision::kFp32;
+}
+
 c10::ScalarType inference_dtype(Precision precision, c10::Device device) {
   return precision == Precision::kBf16 && device.is_cuda() ? at::kBFloat16 : at::kFloat;
 }

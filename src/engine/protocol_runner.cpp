@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,13 +18,14 @@
 #include "proca/engine/model_loading.h"
 #include "proca/protocol/metrics_json.h"
 #include "run_config.h"
+#include "state_files.h"
 
 namespace proca::engine {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* kMetricsFile = "metrics.json";
-constexpr const char* kConfigFile = "run.toml";
+constexpr const char* kRunConfigFile = "run.toml";
 
 // The labelled target images of all steps, decoded once, and which belong to which step.
 struct TargetImages {
@@ -78,6 +81,7 @@ class ProtocolRun {
     // Images of all seeds are kept in the same place: the target's go there once.
     Adapter adapter(adapt, folder, images_);
     adapter.save_in_background();
+    adapter.leave_features_to_caller();
     images_ = adapter.images();
     SeedResult result{.seed = seed};
     const auto source_record = record_of(adapter, 0);
@@ -159,8 +163,8 @@ class ProtocolRun {
   void check_config() {
     config_ = config_text();
     std::error_code ignored;
-    if (!fs::exists(out_ / kConfigFile, ignored)) return;
-    const auto theirs = read_text_file(out_ / kConfigFile);
+    if (!fs::exists(out_ / kRunConfigFile, ignored)) return;
+    const auto theirs = read_text_file(out_ / kRunConfigFile);
     if (theirs != config_) {
       refuse_other_options(out_.string(), "holds a run", theirs, config_, "use another --out");
     }
@@ -170,7 +174,7 @@ class ProtocolRun {
   void write_config() {
     create_writable_folder(out_);
     std::error_code ignored;
-    if (!fs::exists(out_ / kConfigFile, ignored)) write_file(out_ / kConfigFile, config_);
+    if (!fs::exists(out_ / kRunConfigFile, ignored)) write_file(out_ / kRunConfigFile, config_);
   }
 
   fs::path prepare_source(int64_t seed) {
@@ -238,24 +242,87 @@ class ProtocolRun {
 
   protocol::StepRecord measure(Adapter& adapter, int64_t step) {
     protocol::StepRecord record;
-    record.classes =
-        evaluate(adapter.network(), *target_.store, adapter.manifest().model.preprocessing,
-                 {.device = adapter.device(),
-                  .batch_size = inference_batch_size(adapter.device()),
-                  .precision = options_.adapt.compute.precision,
-                  .images = images_.get(),
-                  .threads = options_.adapt.compute.resolved_threads()})
-            .classes;
+    const auto shown = shown_images(step);
+    const auto evaluation = evaluate_with_features(
+        adapter.network(), *target_.store, adapter.manifest().model.preprocessing,
+        {.device = adapter.device(),
+         .batch_size = inference_batch_size(adapter.device()),
+         .precision = options_.adapt.compute.precision,
+         .images = images_.get(),
+         .threads = options_.adapt.compute.resolved_threads()},
+        shown);
+    record.classes = evaluation.report.classes;
+    record.confusion = evaluation.report.confusion;
     // A class without images was not met by the evaluator, but the schedule has it.
     for (const int64_t label : schedule_.all()) {
       const auto known = std::any_of(record.classes.begin(), record.classes.end(),
                                      [&](const auto& entry) { return entry.label == label; });
       if (!known) record.classes.push_back({.label = label, .num_images = 0, .num_correct = 0});
     }
+    std::sort(record.classes.begin(), record.classes.end(),
+              [](const auto& a, const auto& b) { return a.label < b.label; });
     const auto* decisions = step > 0 ? adapter.decisions() : nullptr;
     if (decisions != nullptr) judge(*decisions, step, record);
-    adapter.put_step_file(step, kMetricsFile, protocol::to_json(record, class_names_));
+    auto features = adapter.reference_features();
+    features.target = target_points(evaluation, shown, decisions, step);
+    label_prototypes(features.prototypes);
+    StepFiles files;
+    files.texts[kMetricsFile] = protocol::to_json(record, class_names_);
+    files.tensors[kFeaturesFile] = [features = std::move(features)] {
+      return make_feature_record(features).save();
+    };
+    adapter.put_step_files(step, std::move(files));
     return record;
+  }
+
+  // Of the classes seen so far; of all, as long as there are none.
+  std::vector<int64_t> shown_images(int64_t step) const {
+    std::vector<int64_t> seen;
+    const auto end = step == 0 ? target_.steps.end() : target_.steps.begin() + step;
+    for (auto images = target_.steps.begin(); images != end; ++images) {
+      seen.insert(seen.end(), images->begin(), images->end());
+    }
+    std::sort(seen.begin(), seen.end());
+    std::vector<int64_t> shown;
+    const auto count = static_cast<int64_t>(seen.size());
+    for (const int64_t i : evenly_spread(count, FeatureRecord::kMostTarget)) {
+      shown.push_back(seen[static_cast<size_t>(i)]);
+    }
+    return shown;
+  }
+
+  FeaturePoints target_points(const Evaluation& evaluation, const std::vector<int64_t>& shown,
+                              const methods::StepDecisions* decisions, int64_t step) const {
+    std::map<int64_t, int64_t> pseudo_labels;  // of this step's images; others had theirs
+    if (decisions != nullptr) {
+      const auto* labels = decisions->pseudo_labels.labels.data_ptr<int64_t>();
+      for (const int64_t i : target_.steps[static_cast<size_t>(step - 1)]) {
+        pseudo_labels[i] = *labels++;
+      }
+    }
+    FeaturePoints points{.features = evaluation.features};
+    for (const int64_t i : shown) {
+      const auto pseudo_label = pseudo_labels.find(i);
+      points.labels.push_back(target_.store->sample(i).label);
+      points.pseudo_labels.push_back(pseudo_label == pseudo_labels.end() ? -1
+                                                                         : pseudo_label->second);
+      points.predicted.push_back(evaluation.predictions[static_cast<size_t>(i)]);
+    }
+    return points;
+  }
+
+  // Adaptation does not know of which class a prototype really is.
+  void label_prototypes(FeaturePoints& prototypes) {
+    if (label_of_path_.empty()) {
+      for (int64_t i = 0; i < target_.store->size(); ++i) {
+        const auto& sample = target_.store->sample(i);
+        label_of_path_[sample.path] = sample.label;
+      }
+    }
+    for (const auto& name : prototypes.names) {
+      const auto found = label_of_path_.find(name);
+      prototypes.labels.push_back(found == label_of_path_.end() ? -1 : found->second);
+    }
   }
 
   void judge(const methods::StepDecisions& decisions, int64_t step,
@@ -279,6 +346,7 @@ class ProtocolRun {
   protocol::ClassSchedule schedule_;
   std::shared_ptr<data::ImageSource> target_source_;
   TargetImages target_;
+  std::unordered_map<std::string, int64_t> label_of_path_;
   std::shared_ptr<DeviceImages> images_;  // made by the first adapter
 };
 

@@ -10,8 +10,8 @@
 #include "proca/core/lock_file.h"
 #include "proca/core/log.h"
 #include "proca/core/progress.h"
+#include "proca/engine/run_results.h"
 #include "proca/engine/state_directory.h"
-#include "run_results.h"
 
 namespace proca::engine {
 namespace {

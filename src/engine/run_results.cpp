@@ -1,4 +1,4 @@
-#include "run_results.h"
+#include "proca/engine/run_results.h"
 
 #include <charconv>
 #include <sstream>

@@ -25,6 +25,7 @@
 #include "proca/models/load_weights.h"
 #include "proca/models/named_tensors.h"
 #include "run_config.h"
+#include "start_event.h"
 #include "state_files.h"
 #include "training_iteration.h"
 
@@ -85,6 +86,7 @@ class SourceTrainer {
     load_images();
     save_fixed_files(writer);
     EventLog events(out_ / "events.jsonl", manifest_.events_bytes);
+    write_start_event(events, options_.compute, device_);
     SourceTrainingResult result;
     while (manifest_.epoch < recipe_.epochs) {
       try {

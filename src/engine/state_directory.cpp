@@ -75,13 +75,18 @@ Manifest StateDirectory::read_manifest(const fs::path& folder) {
   return state.manifest_;
 }
 
-StateDirectory::StateDirectory(fs::path folder) : folder_(std::move(folder)) {
+StateDirectory::StateDirectory(fs::path folder)
+    : StateDirectory(std::move(folder), [](const std::string&) { return true; }) {}
+
+StateDirectory::StateDirectory(fs::path folder,
+                               const std::function<bool(const std::string&)>& wanted)
+    : folder_(std::move(folder)) {
   // A writer may replace files while we map them; a fresh manifest then names the new ones.
   constexpr int kAttempts = 5;
   for (int attempt = 1;; ++attempt) {
     load_manifest();
     try {
-      map_files();
+      map_files(wanted);
       return;
     } catch (const InputError&) {
       if (attempt == kAttempts) throw;
@@ -116,9 +121,10 @@ void StateDirectory::load_manifest() {
   }
 }
 
-void StateDirectory::map_files() {
+void StateDirectory::map_files(const std::function<bool(const std::string&)>& wanted) {
   contents_.clear();
   for (const auto& [name, record] : files_) {
+    if (!wanted(name)) continue;
     const auto path = folder_ / name;
     // A writer that was killed between its two kinds of rename leaves the new content in .next.
     for (const auto& candidate : {path, next_of(path)}) {

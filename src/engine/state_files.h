@@ -12,6 +12,8 @@ inline constexpr const char* kCentresFile = "centres.safetensors";
 inline constexpr const char* kMemoryFile = "memory.safetensors";
 inline constexpr const char* kMethodFile = "method.safetensors";
 inline constexpr const char* kAdaptFile = "adapt.toml";
+// In the folder of a step.
+inline constexpr const char* kFeaturesFile = "features.safetensors";
 // Of a step under way: the model of the step before stays where everybody finds it.
 inline constexpr const char* kTrainingFile = "training.safetensors";
 inline constexpr const char* kTrainingMemoryFile = "training_memory.safetensors";

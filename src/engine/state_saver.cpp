@@ -46,6 +46,7 @@ void StateSaver::write(const StateChange& change) {
   const ScopeTimer timer("saving");
   for (const auto& [file, text] : change.texts) writer_.put_text(file, text);
   for (const auto& [file, tensors] : change.tensors) writer_.put_tensors(file, tensors, {});
+  for (const auto& [file, compute] : change.computed) writer_.put_tensors(file, compute(), {});
   for (const auto& file : change.removed) writer_.remove(file);
   writer_.commit(change.manifest);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,9 @@ namespace proca::engine {
 struct StateChange {
   std::vector<std::pair<std::string, std::string>> texts = {};
   std::vector<std::pair<std::string, models::NamedTensors>> tensors = {};
+  /// Tensors that are worked out when they are written; they must not depend on anything
+  /// that changes meanwhile.
+  std::vector<std::pair<std::string, std::function<models::NamedTensors()>>> computed = {};
   std::vector<std::string> removed = {};
   Manifest manifest = {};
 };

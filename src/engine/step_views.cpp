@@ -130,6 +130,17 @@ torch::Tensor StepViews::centres(methods::ModelChoice choice) {
   return source_centres_;
 }
 
+torch::Tensor StepViews::known_centres() {
+  if (source_centres_.defined()) return source_centres_;
+  // Looked up once: waiting for the state at every step would hold up the next one.
+  if (!kept_centres_) {
+    const auto& state = this->state();
+    kept_centres_ = state.has(kCentresFile) ? state.read_tensors(kCentresFile).tensors.at("centres")
+                                            : torch::Tensor();
+  }
+  return *kept_centres_;
+}
+
 methods::StepContext StepViews::context() {
   methods::StepContext context;
   context.predict_target = [this](methods::ModelChoice choice) { return predict_target(choice); };

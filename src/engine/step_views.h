@@ -37,6 +37,10 @@ class StepViews {
   /// Opens the source images of the state, once.
   const SourceImages& source(const data::LoadOptions& load);
 
+  /// The mean features of the source classes by the source model, float [K, D], if they have
+  /// been computed in any process; else undefined.
+  torch::Tensor known_centres();
+
   /// With the functions set; they work as long as this object does. Those about the
   /// source are there once it has been opened.
   methods::StepContext context();
@@ -65,7 +69,8 @@ class StepViews {
   const data::ImageStore* target_ = nullptr;
   std::optional<methods::Predictions> target_view_;  // the source model's
   std::optional<SourceImages> source_;
-  torch::Tensor source_centres_;  // the source model's
+  torch::Tensor source_centres_;               // the source model's
+  std::optional<torch::Tensor> kept_centres_;  // as the state had them, or undefined
 };
 
 }  // namespace proca::engine

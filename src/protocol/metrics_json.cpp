@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -37,6 +38,14 @@ Json tally_json(const Tally& tally) {
           {"accuracy_percent", percent(tally.accuracy())}};
 }
 
+Json confusion_json(const std::vector<ConfusionCount>& confusion) {
+  auto list = Json::array();
+  for (const auto& [label, predicted, num_images] : confusion) {
+    list.push_back({label, predicted, num_images});
+  }
+  return list;
+}
+
 // Names of folders may be anything, JSON is UTF-8.
 std::string text_of(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -45,12 +54,15 @@ std::string text_of(const Json& json) {
 // A damaged value, told from the parser's own exceptions.
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
-int64_t count(const nlohmann::json& json, const char* key) {
-  const auto& value = json.at(key);
+int64_t whole_number(const nlohmann::json& value, const char* key) {
   if (!value.is_number_integer()) refuse(fmt::format("{} is not a whole number", key));
   const auto number = value.get<int64_t>();  // beyond int64 it turns negative
   if (number < 0) refuse(fmt::format("{} is negative or too large", key));
   return number;
+}
+
+int64_t count(const nlohmann::json& json, const char* key) {
+  return whole_number(json.at(key), key);
 }
 
 Tally read_tally(const nlohmann::json& json) {
@@ -70,6 +82,32 @@ DetectionQuality read_detection(const nlohmann::json& json) {
   return detection;
 }
 
+// The counts must be those of the classes: each class's images, and its right ones.
+std::vector<ConfusionCount> read_confusion(const nlohmann::json& json,
+                                           const std::vector<ClassAccuracy>& classes) {
+  if (!json.is_array()) refuse("confusion is not a list");
+  std::map<int64_t, Tally> tallies;
+  std::vector<ConfusionCount> confusion;
+  for (const auto& entry : json) {
+    if (!entry.is_array() || entry.size() != 3) refuse("confusion has an entry that is no triple");
+    const ConfusionCount pair{whole_number(entry[0], "confusion"),
+                              whole_number(entry[1], "confusion"),
+                              whole_number(entry[2], "confusion")};
+    auto& tally = tallies[pair.label];
+    tally.num_images += pair.num_images;
+    if (pair.label == pair.predicted) tally.num_correct += pair.num_images;
+    confusion.push_back(pair);
+  }
+  for (const auto& entry : classes) {
+    const auto& tally = tallies[entry.label];
+    if (tally.num_images != entry.num_images || tally.num_correct != entry.num_correct) {
+      refuse(fmt::format("confusion and classes disagree about class {}", entry.label));
+    }
+  }
+  if (tallies.size() != classes.size()) refuse("confusion has a class that classes has not");
+  return confusion;
+}
+
 StepRecord read_record(const nlohmann::json& json) {
   StepRecord record;
   if (!json.at("classes").is_array()) refuse("classes is not a list");
@@ -80,6 +118,9 @@ StepRecord read_record(const nlohmann::json& json) {
       refuse(fmt::format("class {} is out of order", label));
     }
     record.classes.push_back({label, tally.num_images, tally.num_correct});
+  }
+  if (json.contains("confusion")) {
+    record.confusion = read_confusion(json.at("confusion"), record.classes);
   }
   if (json.contains("detection")) record.detection = read_detection(json.at("detection"));
   if (json.contains("pseudo_labels")) record.pseudo_labels = read_tally(json.at("pseudo_labels"));
@@ -187,6 +228,7 @@ std::string to_json(const StepRecord& record, const std::vector<std::string>& cl
   }
   auto json = tally_json(total);
   json["classes"] = std::move(classes);
+  if (!record.confusion.empty()) json["confusion"] = confusion_json(record.confusion);
   if (record.detection) json["detection"] = detection_json(*record.detection);
   if (record.pseudo_labels) json["pseudo_labels"] = tally_json(*record.pseudo_labels);
   return text_of(json);

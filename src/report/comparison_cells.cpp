@@ -1,12 +1,39 @@
 #include "comparison_cells.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "text_table.h"
 
 namespace proca::report {
+namespace {
+
+// Higher is better; rounded as it is shown, so that equals are equal.
+std::optional<double> rank_of(const TableBlock& block, size_t row, size_t column) {
+  const auto& mean = block.rows[row].cells[column].mean;
+  if (!mean) return std::nullopt;
+  const auto unit = std::pow(10.0, static_cast<double>(block.decimals));
+  return std::round(*mean * unit) * (block.best == Best::kLowestOfColumn ? -1 : 1);
+}
+
+}  // namespace
+
+bool is_best(const TableBlock& block, size_t row, size_t column) {
+  const auto own = rank_of(block, row, column);
+  if (!own || block.best == Best::kNone) return false;
+  const bool by_row = block.best == Best::kHighestOfRow;
+  const auto size = by_row ? block.columns.size() : block.rows.size();
+  int64_t num_others = 0;
+  for (size_t i = 0; i < size; ++i) {
+    const auto other = by_row ? rank_of(block, row, i) : rank_of(block, i, column);
+    if (!other || i == (by_row ? column : row)) continue;
+    ++num_others;
+    if (*other > *own) return false;
+  }
+  return num_others > 0;
+}
 
 std::optional<double> difference_of(const Cell& cell) {
   if (!cell.mean || !cell.paper || !cell.paper->text.empty()) return std::nullopt;

@@ -28,6 +28,10 @@ bool has_paper(const TableBlock& block);
 /// Whether any cell of a row has one.
 bool has_difference(const TableBlock::Row& row);
 
+/// Whether no cell that it is compared with (`TableBlock::best`) is better, as shown; one
+/// that is alone is not the best of anything.
+bool is_best(const TableBlock& block, size_t row, size_t column);
+
 /// `mean ± std of 3 seeds`, or `1 to 3` where some are missing; empty if no cell has
 /// several.
 std::string describe_seeds(const ComparisonTable& table);

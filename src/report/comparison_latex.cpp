@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "comparison_cells.h"
@@ -39,42 +37,8 @@ std::string escape_number(const std::string& text) {
   return text.starts_with('-') && text != kMissing ? "$-$" + escape(text.substr(1)) : escape(text);
 }
 
-class Bests {
- public:
-  explicit Bests(const TableBlock& block) : block_(block) {}
-
-  // Whether no cell that it is compared with is better, as shown; one that is alone is
-  // not the best of anything.
-  bool is_best(size_t row, size_t column) const {
-    const auto own = value(row, column);
-    if (!own || block_.best == Best::kNone) return false;
-    const bool by_row = block_.best == Best::kHighestOfRow;
-    const auto size = by_row ? block_.columns.size() : block_.rows.size();
-    int64_t num_others = 0;
-    for (size_t i = 0; i < size; ++i) {
-      const auto other = by_row ? value(row, i) : value(i, column);
-      if (!other || i == (by_row ? column : row)) continue;
-      ++num_others;
-      if (*other > *own) return false;
-    }
-    return num_others > 0;
-  }
-
- private:
-  // Higher is better; rounded as it is shown, so that equals are equal.
-  std::optional<double> value(size_t row, size_t column) const {
-    const auto& mean = block_.rows[row].cells[column].mean;
-    if (!mean) return std::nullopt;
-    const auto unit = std::pow(10.0, static_cast<double>(block_.decimals));
-    return std::round(*mean * unit) * (block_.best == Best::kLowestOfColumn ? -1 : 1);
-  }
-
-  const TableBlock& block_;
-};
-
 std::string show_block(const TableBlock& block, Footnotes& footnotes) {
   const bool with_paper = has_paper(block);
-  const Bests bests(block);
   auto text = fmt::format("% {}\n\\begin{{tabular}}{{l{}{}}}\n\\toprule\n", block.title,
                           with_paper ? "l" : "", std::string(block.columns.size(), 'r'));
   if (with_paper) text += " &";
@@ -87,7 +51,7 @@ std::string show_block(const TableBlock& block, Footnotes& footnotes) {
     for (size_t column = 0; column < cells.size(); ++column) {
       const auto shown = escape_number(show_ours(cells[column], block.decimals));
       const auto note = footnotes.number_of(cells[column]);
-      ours += " & " + (bests.is_best(row, column) ? "\\textbf{" + shown + "}" : shown);
+      ours += " & " + (is_best(block, row, column) ? "\\textbf{" + shown + "}" : shown);
       paper += " & " + escape_number(show_paper(cells[column], block.decimals)) +
                (note > 0 ? fmt::format("$^{{{}}}$", note) : "");
       difference += " & " + escape_number(show_difference(cells[column], block.decimals));

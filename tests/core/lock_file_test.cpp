@@ -82,6 +82,20 @@ TEST(LockFileTest, IsReleasedWithTheObjectAndTheFileRemains) {
   EXPECT_TRUE(std::filesystem::exists(folder / "lock"));
 }
 
+TEST(LockFileTest, OthersSeeWhetherItIsHeld) {
+  const test::TemporaryFolder folder;
+  EXPECT_FALSE(is_locked(folder / "lock"));
+  {
+    Owner owner(folder / "lock");
+    ASSERT_TRUE(owner.locked());
+    EXPECT_TRUE(is_locked(folder / "lock"));
+    owner.kill_it();
+    EXPECT_FALSE(is_locked(folder / "lock"));
+  }
+  const LockFile lock(folder / "lock");
+  EXPECT_TRUE(is_locked(folder / "lock"));
+}
+
 TEST(LockFileTest, AShorterIdReplacesALongerOne) {
   const test::TemporaryFolder folder;
   write_file(folder / "lock", "123456789012");

@@ -3,7 +3,11 @@
 
 #include "proca/engine/adapter.h"
 
+#include <algorithm>
+#include <sstream>
+
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -48,7 +52,8 @@ class AdapterTest : public ::testing::Test {
   }
 
   static void expect_equal_states(const fs::path& first, const fs::path& second) {
-    for (const auto* file : {"model.safetensors", "memory.safetensors", "method.safetensors"}) {
+    for (const auto* file : {"model.safetensors", "memory.safetensors", "method.safetensors",
+                             "steps/01/features.safetensors"}) {
       const auto a = StateDirectory(first).read_tensors(file).tensors;
       const auto b = StateDirectory(second).read_tensors(file).tensors;
       ASSERT_EQ(a.size(), b.size()) << file;
@@ -88,12 +93,63 @@ TEST_F(AdapterTest, AStepLeavesModelMemoryAndRecords) {
   }
   EXPECT_FALSE(after.manifest().adapting.has_value());
   for (const auto* file : {"memory.safetensors", "centres.safetensors", "steps/01/detection.json",
-                           "steps/01/pseudo_labels.csv", "steps/01/prototypes.json"}) {
+                           "steps/01/pseudo_labels.csv", "steps/01/prototypes.json",
+                           "steps/01/features.safetensors"}) {
     EXPECT_TRUE(after.has(file)) << file;
   }
   EXPECT_FALSE(after.has("training.safetensors"));
   EXPECT_FALSE(torch::equal(model_of(state).at("conv1.weight"),
                             after.read_tensors("source.safetensors").tensors.at("conv1.weight")));
+}
+
+TEST_F(AdapterTest, TheFeaturesOfAStepAreRecordedWithoutLabels) {
+  const auto state = fresh_state();
+  Adapter adapter(options(), state);
+  adapter.adapt(test::target_bars({0, 1}, 12));
+  const auto tensors = StateDirectory(state).read_tensors("steps/01/features.safetensors").tensors;
+  const auto record = FeatureRecord::load(tensors, "features");
+  EXPECT_TRUE(record.labels.empty());
+  EXPECT_EQ(std::count(record.kinds.begin(), record.kinds.end(), FeatureRecord::kTarget), 24);
+  EXPECT_EQ(
+      std::count(record.kinds.begin(), record.kinds.end(), FeatureRecord::kPrototype),
+      StateDirectory(state).read_tensors("memory.safetensors").tensors.at("labels").size(0) * 3);
+  EXPECT_EQ(std::count(record.kinds.begin(), record.kinds.end(), FeatureRecord::kSourceCentre), 3);
+  const auto* labels = adapter.decisions()->pseudo_labels.labels.data_ptr<int64_t>();
+  EXPECT_TRUE(std::equal(labels, labels + 24, record.pseudo_labels.begin()));
+}
+
+TEST_F(AdapterTest, WhoeverSeesToFeaturesThemselvesGetsNone) {
+  const auto state = fresh_state();
+  Adapter adapter(options(), state);
+  adapter.leave_features_to_caller();
+  adapter.adapt(test::target_bars({0, 1}, 12));
+  EXPECT_FALSE(StateDirectory(state).has("steps/01/features.safetensors"));
+}
+
+TEST_F(AdapterTest, EventsTellWhatTheWorkWasDoneOn) {
+  const auto state = fresh_state();
+  Adapter adapter(options(), state);
+  adapter.adapt(test::target_bars({0, 1}, 12));
+  adapter.adapt(test::target_bars({2}, 12, 200));
+  std::istringstream lines(read_text_file(state / "events.jsonl"));
+  int64_t starts = 0, steps = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto event = nlohmann::json::parse(line);
+    if (event.at("event") == "start") {
+      ++starts;
+      EXPECT_EQ(event.at("precision"), "fp32");
+      EXPECT_GE(event.at("threads"), 1);
+      EXPECT_FALSE(event.at("device").get<std::string>().empty());
+      EXPECT_FALSE(event.at("libtorch").get<std::string>().empty());
+      EXPECT_FALSE(event.at("proca").get<std::string>().empty());
+    }
+    if (event.at("event") == "step") {
+      ++steps;
+      EXPECT_GT(event.at("peak_memory_bytes"), 1000000);  // LibTorch alone has more.
+    }
+  }
+  EXPECT_EQ(starts, 1);
+  EXPECT_EQ(steps, 2);
 }
 
 // The number of images of step 1 that are read after step 1 is counted: none.

@@ -24,6 +24,7 @@ void expect_equal(const StepRecord& actual, const StepRecord& expected) {
     EXPECT_EQ(actual.classes[i].num_images, expected.classes[i].num_images);
     EXPECT_EQ(actual.classes[i].num_correct, expected.classes[i].num_correct);
   }
+  EXPECT_EQ(actual.confusion, expected.confusion);
   ASSERT_EQ(actual.detection.has_value(), expected.detection.has_value());
   if (actual.detection) {
     EXPECT_EQ(actual.detection->num_detected, expected.detection->num_detected);
@@ -60,6 +61,42 @@ TEST(MetricsJsonTest, StepRecordNamesClassesAndSumsUp) {
   EXPECT_DOUBLE_EQ(read.at("pseudo_labels").at("accuracy_percent"), 60);
   // The byte that is no UTF-8 becomes the replacement character.
   EXPECT_EQ(read.at("classes")[3].at("class"), "p\xef\xbf\xbdn");
+}
+
+TEST(MetricsJsonTest, ConfusionIsKeptAsTriples) {
+  StepRecord record;
+  record.classes = {{0, 4, 3}, {2, 1, 0}, {3, 0, 0}};
+  record.confusion = {{0, 0, 3}, {0, 1, 1}, {2, 0, 1}};
+  const auto text = to_json(record, kNames);
+  EXPECT_EQ(json::parse(text).at("confusion"), (json{{0, 0, 3}, {0, 1, 1}, {2, 0, 1}}));
+  expect_equal(step_record_from_json(text, "m.json"), record);
+}
+
+TEST(MetricsJsonTest, RefusesDamagedConfusion) {
+  struct Case {
+    std::string confusion;
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {"{}", "confusion is not a list"},
+      {"[3]", "confusion has an entry that is no triple"},
+      {"[[3, 3]]", "confusion has an entry that is no triple"},
+      {"[[3, 3, 2.5]]", "confusion is not a whole number"},
+      {"[[3, -1, 2]]", "confusion is negative or too large"},
+      {"[[3, 3, 2]]", "confusion and classes disagree about class 3"},
+      {"[[3, 3, 4]]", "confusion and classes disagree about class 3"},
+      {"[[3, 3, 2], [3, 0, 2], [4, 0, 1]]", "confusion has a class that classes has not"},
+  };
+  const auto text = [](const std::string& confusion) {
+    return R"({"classes": [{"label": 3, "images": 4, "correct": 2}], "confusion": )" + confusion +
+           "}";
+  };
+  for (const auto& [confusion, message] : cases) {
+    EXPECT_EQ(message_of([&, &bad = confusion] { step_record_from_json(text(bad), "m.json"); }),
+              "m.json: is damaged: " + message)
+        << confusion;
+  }
+  EXPECT_EQ(step_record_from_json(text("[[3, 3, 2], [3, 0, 2]]"), "m.json").confusion.size(), 2u);
 }
 
 TEST(MetricsJsonTest, RefusesDamagedRecords) {

@@ -23,6 +23,8 @@ TEST(MeasureAccuracyTest, MatchesHandComputedMicroAndMacroAccuracy) {
   EXPECT_EQ(report.classes[0].num_correct, 3);
   EXPECT_DOUBLE_EQ(report.classes[0].accuracy(), 0.75);
   EXPECT_DOUBLE_EQ(report.classes[1].accuracy(), 0.0);
+  const std::vector<ConfusionCount> pairs = {{0, 0, 3}, {0, 1, 1}, {1, 2, 1}, {2, 2, 1}};
+  EXPECT_EQ(report.confusion, pairs);
 }
 
 TEST(MeasureAccuracyTest, ClassesThatDoNotOccurDoNotCount) {

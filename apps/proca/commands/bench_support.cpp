@@ -1,7 +1,5 @@
 // What the measurements have in common: how they are printed and what they work on.
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +16,7 @@
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/random.h"
+#include "proca/core/version.h"
 #include "proca/data/packed_file.h"
 #include "proca/engine/model_loading.h"
 
@@ -31,18 +30,6 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-// The precision that products really have there.
-std::string precision_of(const engine::ComputeOptions& compute, torch::Device device) {
-  if (!device.is_cuda() || compute.precision == engine::Precision::kFp32) return "fp32";
-  return compute.precision == engine::Precision::kBf16 ? "bf16" : "tf32";
-}
-
-double peak_memory_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1e3;
 }
 
 std::string shown(const Json& value) {
@@ -97,12 +84,13 @@ Json to_json(const Measurement& measurement, const engine::ComputeOptions& compu
     compute_s.push_back(measurement.seconds[i] - measurement.data_s[i]);
   }
   Json json{{"bench", measurement.bench},
-            {"program", program_version()},
+            {"program", library_version()},
             {"libtorch", libtorch_version()},
             {"device", device.str()},
             {"device_name", engine::device_name(device)},
             {"threads", compute.resolved_threads()},
-            {"precision", precision_of(compute, device)}};
+            {"precision",
+             std::string(engine::word_of(engine::effective_precision(compute.precision, device)))}};
   json.update(measurement.about);
   json.update(Json{{"images", measurement.images},
                    {"repeats", measurement.seconds.size()},
@@ -113,7 +101,7 @@ Json to_json(const Measurement& measurement, const engine::ComputeOptions& compu
                    {"data_s", median(measurement.data_s)},
                    {"compute_s", median(compute_s)}});
   json.update(measurement.more);
-  json["peak_memory_mb"] = peak_memory_mb();
+  json["peak_memory_mb"] = static_cast<double>(engine::peak_host_bytes()) / 1e6;
   json["peak_device_memory_mb"] =
       device.is_cuda() ? Json(static_cast<double>(engine::peak_device_bytes(device)) / 1e6)
                        : Json(nullptr);

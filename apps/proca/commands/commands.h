@@ -26,6 +26,7 @@ Command methods_command();
 Command predict_command();
 Command presets_command();
 Command pretrain_command();
+Command report_command();
 Command reproduce_command();
 Command run_command();
 

@@ -8,6 +8,7 @@
 #include "proca/core/stopwatch.h"
 #include "proca/data/demo_data.h"
 #include "run_report.h"
+#include "write_report.h"
 
 namespace proca::app {
 namespace {
@@ -68,6 +69,8 @@ void run(const Options& options) {
       "images {0}/images, source model {0}/source, adapted model {0}/proca/seed-{1},\n"
       "decisions of each step {0}/proca/seed-{1}/steps, results {0}/*/results.json\n",
       options.out, options.seed);
+  const auto page = write_report(out, {out / "source-only", out / "proca"});
+  std::cout << fmt::format("report {}\n", page.string());
 }
 
 }  // namespace

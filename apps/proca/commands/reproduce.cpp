@@ -18,6 +18,7 @@
 #include "proca/engine/reproduction.h"
 #include "proca/report/comparison_table.h"
 #include "seeds.h"
+#include "write_report.h"
 
 namespace proca::app {
 namespace {
@@ -41,6 +42,7 @@ struct Options {
   std::string source_state;
   int64_t jobs = 0;
   int64_t threads = 0;
+  bool no_report = false;
 };
 
 // What the command says itself to every run that it starts.
@@ -160,6 +162,7 @@ void write_tables(const fs::path& stem, const report::ComparisonTable& table) {
   write(".md", report::to_markdown(table));
   write(".csv", report::to_csv(table));
   write(".tex", report::to_latex(table));
+  write(".table.json", report::to_json(table));
 }
 
 // Ends the command as the job ended.
@@ -203,7 +206,8 @@ void reproduce(const Options& options, const OptionSet& set) {
   const int64_t threads =
       options.threads > 0 ? options.threads : std::max<int64_t>(1, available_cores() / jobs);
   const auto settings = passed_on(options);
-  Words arguments = {"--threads", std::to_string(threads)};
+  // One page about all runs is enough.
+  Words arguments = {"--threads", std::to_string(threads), "--no-report"};
   if (!settings.contains("frozen-cache")) {
     // Runs on the same images ask the same source model the same.
     arguments.insert(arguments.end(),
@@ -222,6 +226,9 @@ void reproduce(const Options& options, const OptionSet& set) {
   const auto table = compare(experiment, whole, outcome.results);
   write_tables(fs::path(options.out) / experiment.name, table);
   std::cout << report::to_text(table);
+  if (!options.no_report) {
+    std::cout << fmt::format("report {}\n", write_report(options.out, {options.out}).string());
+  }
   if (outcome.failure) fail(*outcome.failure);
 }
 
@@ -253,6 +260,7 @@ Command reproduce_command() {
                  "DIR");
         set.bind("jobs", options->jobs, "runs at a time; 0 = one per CUDA device, at least one", 0,
                  4096);
+        set.bind("no-report", options->no_report, "write no report.html");
         set.bind("threads", options->threads, "of each run; 0 = cores / jobs", 0, 4096);
         return [options, &set] { reproduce(*options, set); };
       }};

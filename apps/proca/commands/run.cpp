@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "run_report.h"
 #include "seeds.h"
+#include "write_report.h"
 
 namespace proca::app {
 namespace {
@@ -16,6 +17,7 @@ struct Options {
   std::vector<std::string> seeds;
   std::string out;
   bool json = false;
+  bool no_report = false;
 };
 
 void run(Options& options, const OptionSet& set) {
@@ -30,6 +32,10 @@ void run(Options& options, const OptionSet& set) {
   const auto text = results_text(title, results);
   write_results(options.out, json, text);
   std::cout << (options.json ? json : text);
+  if (options.no_report) return;
+  const auto page = write_report(options.out, {options.out});
+  // JSON on standard output stays JSON.
+  (options.json ? std::cerr : std::cout) << fmt::format("report {}\n", page.string());
 }
 
 }  // namespace
@@ -43,6 +49,7 @@ Command run_command() {
             set.bind("seed", options->seed, "of every random choice", 0);
             set.bind("seeds", options->seeds, "several runs, such as 0,1,2", "INT");
             set.bind("json", options->json, "print JSON");
+            set.bind("no-report", options->no_report, "write no report.html");
             return [options, &set] { run(*options, set); };
           }};
 }

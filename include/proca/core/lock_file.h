@@ -21,4 +21,8 @@ class LockFile {
   int descriptor_ = -1;
 };
 
+/// Whether a process holds the lock on a file that `LockFile` made. No, if there is no such
+/// file, or nobody may look at it.
+bool is_locked(const std::filesystem::path& path);
+
 }  // namespace proca

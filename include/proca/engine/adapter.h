@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "proca/core/options.h"
 #include "proca/data/load_options.h"
 #include "proca/engine/device.h"
+#include "proca/engine/feature_record.h"
 #include "proca/engine/state_directory.h"
 #include "proca/methods/method_options.h"
 
@@ -82,6 +84,13 @@ enum class Unfinished {
   kDiscard,  ///< forget it
 };
 
+/// Files by name for the folder of a step.
+struct StepFiles {
+  std::map<std::string, std::string> texts = {};
+  /// Worked out when they are written, on another thread if steps are.
+  std::map<std::string, std::function<models::NamedTensors()>> tensors = {};
+};
+
 /// Takes a state directory through time steps: unlabelled images come in, the
 /// current model, the prototypes and the steps' records go into the state.
 ///
@@ -139,8 +148,16 @@ class Adapter {
   /// The decisions of the last finished step, in whatever process; null if there are none.
   const methods::StepDecisions* decisions() const;
 
-  /// Puts a text into the folder of a finished step (from 1), such as `metrics.json`.
-  void put_step_file(int64_t step, const std::string& name, const std::string& text);
+  /// What `steps/NN/features.safetensors` shows beside target images: prototypes as the
+  /// current network sees them, and centres of source classes where they are known and
+  /// of the same feature space.
+  FeatureSets reference_features();
+  /// From here on `adapt` does not look at the features of a step: the caller, who passes
+  /// over the images anyway, puts them into the step's folder.
+  void leave_features_to_caller();
+
+  /// Puts files into the folder of a finished step (from 1), such as `metrics.json`.
+  void put_step_files(int64_t step, StepFiles files);
   /// The text, or nothing if the step has no such file.
   std::optional<std::string> step_file(int64_t step, const std::string& name) const;
 

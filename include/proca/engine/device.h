@@ -54,6 +54,9 @@ std::string device_name(c10::Device device);
 /// The same for a GPU alone; a build without CUDA knows none.
 std::string gpu_name(c10::Device device);
 
+/// Most bytes of the host's memory that this process has had at a time.
+int64_t peak_host_bytes();
+
 /// Most bytes that LibTorch has held on a GPU since the process began, cached ones
 /// included; 0 for a CPU.
 int64_t peak_device_bytes(c10::Device device);

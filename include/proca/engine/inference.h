@@ -63,6 +63,26 @@ torch::Tensor feature_centres(const models::ClassifierNetwork& network,
                               const data::Preprocessing& preprocessing,
                               const InferenceOptions& options);
 
+/// What the network says about pixels, uint8 [N, H, W, 3] on the CPU, as `predict_all`.
+methods::Predictions predict_pixels(const models::ClassifierNetwork& network,
+                                    const torch::Tensor& pixels,
+                                    const data::Preprocessing& preprocessing,
+                                    const InferenceOptions& options);
+
+/// What `evaluate_with_features` found.
+struct Evaluation {
+  protocol::AccuracyReport report;
+  std::vector<int64_t> predictions;  ///< of all images of the store
+  torch::Tensor features;            ///< float [n, D] on the CPU: of the chosen images
+};
+
+/// As `evaluate`, and the features of the images `chosen` (ascending indexes): of the same
+/// pass, with one more copy from a GPU at its end.
+Evaluation evaluate_with_features(const models::ClassifierNetwork& network,
+                                  const data::ImageStore& store,
+                                  const data::Preprocessing& preprocessing,
+                                  InferenceOptions options, const std::vector<int64_t>& chosen);
+
 /// The accuracy of the network's most probable class, over all classes, on the
 /// labelled images of the store.
 protocol::AccuracyReport evaluate(const models::ClassifierNetwork& network,

@@ -30,6 +30,9 @@ class AutocastScope {
 /// `bf16` and so on.
 std::string_view word_of(Precision precision);
 
+/// The precision that products really have there: a CPU always has fp32.
+Precision effective_precision(Precision precision, c10::Device device);
+
 /// What a network's convolutions are computed in when it predicts.
 c10::ScalarType inference_dtype(Precision precision, c10::Device device);
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -69,6 +70,9 @@ class StateDirectory {
   static Manifest read_manifest(const std::filesystem::path& folder);
   /// Throws `InputError` naming the file that is missing or damaged.
   explicit StateDirectory(std::filesystem::path folder);
+  /// Looks at those files only whose names `wanted` accepts; to read another is an error.
+  StateDirectory(std::filesystem::path folder,
+                 const std::function<bool(const std::string& file)>& wanted);
 
   const std::filesystem::path& folder() const { return folder_; }
   const Manifest& manifest() const { return manifest_; }
@@ -86,7 +90,7 @@ class StateDirectory {
   friend class StateWriter;
   StateDirectory() = default;
   void load_manifest();
-  void map_files();
+  void map_files(const std::function<bool(const std::string&)>& wanted);
   const MappedFile& content(const std::string& file) const;
 
   std::filesystem::path folder_;

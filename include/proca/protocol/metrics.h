@@ -16,11 +16,20 @@ struct ClassAccuracy {
   }
 };
 
+/// How many images of a class were taken for which.
+struct ConfusionCount {
+  int64_t label = 0;      ///< true
+  int64_t predicted = 0;  ///< label
+  int64_t num_images = 0;
+  bool operator==(const ConfusionCount&) const = default;
+};
+
 /// Accuracy on labelled images.
 struct AccuracyReport {
   int64_t num_images = 0;
   int64_t num_correct = 0;
-  std::vector<ClassAccuracy> classes;  ///< those that occur, by label
+  std::vector<ClassAccuracy> classes;     ///< those that occur, by label
+  std::vector<ConfusionCount> confusion;  ///< pairs that occur, by label, then by prediction
 
   /// Share of the images that are right (micro accuracy), in [0, 1].
   double accuracy() const {

@@ -37,6 +37,8 @@ DetectionQuality measure_detection(std::span<const int64_t> detected,
 /// What the evaluator found after a step.
 struct StepRecord {
   std::vector<ClassAccuracy> classes;  ///< every class of the schedule, by label
+  /// Pairs that occur; empty in records of versions that did not count them.
+  std::vector<ConfusionCount> confusion = {};
   std::optional<DetectionQuality> detection = {};
   std::optional<Tally> pseudo_labels = {};
 };

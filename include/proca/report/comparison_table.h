@@ -103,4 +103,8 @@ std::string to_csv(const ComparisonTable& table);
 /// A `tabular` per block (package booktabs), the best of ours in bold.
 std::string to_latex(const ComparisonTable& table);
 
+/// `title`, and `tables` as a report shows them (docs/formats/report_data.md): the paper's
+/// numbers are rows of their own.
+std::string to_json(const ComparisonTable& table);
+
 }  // namespace proca::report

@@ -1,0 +1,104 @@
+// proca report: one page about runs, states and reproductions.
+
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/core/interrupt.h"
+#include "proca/core/log.h"
+#include "proca/report/report_data.h"
+#include "proca/report/report_page.h"
+#include "write_report.h"
+
+namespace proca::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> folders;
+  std::string out = "report.html";
+  std::string json;
+  std::string title;
+  bool watch = false;
+  double interval = 5;
+};
+
+report::ReportDocument collect(const Options& options) {
+  report::ReportOptions shown{.title = options.title};
+  if (options.watch) shown.refresh_s = options.interval;
+  if (options.folders.size() == 1 && options.folders.front().ends_with(".json")) {
+    return report::read_document(options.folders.front(), shown);
+  }
+  return report::collect_report({options.folders.begin(), options.folders.end()}, shown);
+}
+
+void write(const Options& options, const report::ReportDocument& document) {
+  if (!options.json.empty()) write_file(options.json, document.json + "\n");
+  write_file(options.out, report::report_page(document.json));
+}
+
+// Until everything is finished, or somebody stops it: that is how one ends to watch, and no
+// failure.
+void watch(const Options& options) {
+  std::string written;
+  for (;;) {
+    const auto document = collect(options);
+    const auto content = without_time(document.json);
+    if (content != written) write(options, document);
+    if (written.empty()) log_info(fmt::format("{}: is kept up to date", options.out));
+    written = content;
+    if (document.is_finished) return;
+    const auto until =
+        std::chrono::steady_clock::now() + std::chrono::duration<double>(options.interval);
+    while (std::chrono::steady_clock::now() < until) {
+      throw_if_interrupted("stopped");
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+}
+
+void run(const Options& options) {
+  if (!options.watch) {
+    write(options, collect(options));
+  } else {
+    try {
+      watch(options);
+    } catch (const Interrupted&) {
+      log_info("stopped; the page is as the last look found things");
+    }
+  }
+  std::cout << options.out << '\n';
+}
+
+}  // namespace
+
+Command report_command() {
+  return {
+      "report", "one page with charts about runs, states and reproductions", [](OptionSet& set) {
+        const auto options = std::make_shared<Options>();
+        set.bind_positional("dir", options->folders,
+                            "folders of proca run, demo, adapt or reproduce, or one .json "
+                            "that --json wrote",
+                            "DIR");
+        set.require();
+        set.bind("out", options->out, "the page", "FILE");
+        set.bind("json", options->json, "write the data behind it too", "FILE");
+        set.bind("title", options->title, "heading; made of the runs if empty");
+        set.bind("watch", options->watch,
+                 "go on until all runs are finished, and write the page anew when something "
+                 "has changed");
+        set.bind("interval", options->interval, "seconds between two looks of --watch", 0.1, 86400);
+        return [options] { run(*options); };
+      }};
+}
+
+}  // namespace proca::app

@@ -1,0 +1,26 @@
+#include "write_report.h"
+
+#include "proca/core/file.h"
+#include "proca/core/scope_timer.h"
+#include "proca/report/report_data.h"
+#include "proca/report/report_page.h"
+
+namespace proca::app {
+
+namespace fs = std::filesystem;
+
+fs::path write_report(const fs::path& out, const std::vector<fs::path>& folders) {
+  const ScopeTimer timer("writing the report");
+  const auto path = out / "report.html";
+  write_file(path, report::report_page(report::collect_report(folders, {}).json));
+  return path;
+}
+
+std::string without_time(std::string document) {
+  const auto key = document.find("\"created\":\"");
+  const auto end = document.find("\",", key);
+  if (key == document.npos || end == document.npos) return document;
+  return document.erase(key, end + 2 - key);
+}
+
+}  // namespace proca::app

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+namespace proca::report {
+
+/// One HTML page that shows the document (`docs/formats/report_data.md`) and needs nothing
+/// else, no file and no network. Whatever names the document has, they stay text.
+///
+/// Throws `std::invalid_argument` if `document` is not JSON.
+std::string report_page(const std::string& document);
+
+/// Whether the page draws charts: not if Chart.js was missing when the library was built.
+bool has_charts();
+
+}  // namespace proca::report

@@ -1,0 +1,7 @@
+#include "proca/core/version.h"
+
+namespace proca {
+
+std::string library_version() { return PROCA_VERSION; }
+
+}  // namespace proca

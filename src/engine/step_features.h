@@ -1,0 +1,28 @@
+#pragma once
+
+#include "proca/data/image_store.h"
+#include "proca/engine/feature_record.h"
+#include "proca/engine/inference.h"
+#include "proca/methods/method.h"
+
+namespace proca::engine {
+
+// The points of a step's `features.safetensors`, each from a look by the current network.
+
+/// Some of the step's images, with their pseudo-labels if there are any.
+FeaturePoints target_points(const data::ImageStore& target, const methods::StepDecisions* decisions,
+                            const models::ClassifierNetwork& network,
+                            const data::Preprocessing& preprocessing,
+                            const InferenceOptions& options);
+
+/// The first prototypes of every class; their class is their pseudo-label.
+FeaturePoints prototype_points(const adaptation::PrototypeMemory& memory,
+                               const models::ClassifierNetwork& network,
+                               const data::Preprocessing& preprocessing,
+                               const InferenceOptions& options);
+
+/// Centres of source classes, float [K, D], in case they live in the network's feature
+/// space: not if they are undefined, nor behind layers that the source model has not.
+FeaturePoints centre_points(const torch::Tensor& centres, const models::ClassifierNetwork& network);
+
+}  // namespace proca::engine

@@ -1,0 +1,113 @@
+#include "event_reader.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "proca/core/file.h"
+
+namespace proca::report {
+namespace {
+
+constexpr std::string_view kLossPrefix = "loss.";
+
+// Peaks are of a whole process: the largest is that of all steps.
+void raise(Json& peak, const Json& event, const char* key) {
+  if (!event.contains(key)) return;
+  const auto bytes = event.at(key).get<int64_t>();
+  if (bytes > 0) peak = peak.is_null() ? bytes : std::max(peak.get<int64_t>(), bytes);
+}
+
+class EventReader {
+ public:
+  void take(const Json& event) {
+    const auto name = event.at("event").get<std::string>();
+    const auto time = event.at("time").get<std::string>();
+    if (started_.empty()) started_ = time;
+    ended_ = time;
+    if (name == "start") machine_ = event;
+    if (name == "adapt_epoch") take_epoch(event);
+    if (name == "step") take_step(event);
+  }
+
+  Events events() {
+    Events events;
+    events.steps = std::move(steps_);
+    if (!points_.empty()) {
+      // Terms may join in the middle: only now is it known how many there are.
+      for (auto& point : points_) {
+        auto& values = point["values"];
+        while (values.size() < terms_.size()) values.push_back(nullptr);
+      }
+      events.losses = {{"terms", terms_}, {"points", points_}};
+    }
+    if (started_.empty()) return events;
+    auto& machine = events.machine = Json::object();
+    for (const auto* key : {"device", "threads", "libtorch", "precision"}) {
+      if (machine_.contains(key)) machine[key] = machine_.at(key);
+    }
+    machine["started"] = started_;
+    machine["ended"] = ended_;
+    machine["seconds"] = seconds_;
+    machine["peak_memory_bytes"] = peak_;
+    machine["peak_gpu_memory_bytes"] = gpu_peak_;
+    return events;
+  }
+
+ private:
+  void take_epoch(const Json& event) {
+    Json point = {{"step", event.at("step").get<int64_t>()},
+                  {"epoch", event.at("epoch").get<int64_t>()}};
+    std::vector<Json> values(terms_.size());
+    for (const auto& [key, value] : event.items()) {
+      if (!key.starts_with(kLossPrefix)) continue;
+      const auto term = key.substr(kLossPrefix.size());
+      const auto found = std::find(terms_.begin(), terms_.end(), term);
+      const auto index = static_cast<size_t>(found - terms_.begin());
+      if (found == terms_.end()) {
+        terms_.push_back(term);
+        values.emplace_back();
+      }
+      values[index] = value.get<double>();
+    }
+    point["values"] = values;
+    for (const auto* key : {"images_per_s", "seconds", "data_s"}) {
+      if (event.contains(key)) point[key] = event.at(key).get<double>();
+    }
+    points_.push_back(std::move(point));
+  }
+
+  void take_step(const Json& event) {
+    Json step = {{"images", event.at("images").get<int64_t>()},
+                 {"seconds", event.at("seconds").get<double>()}};
+    seconds_ += event.at("seconds").get<double>();
+    raise(step["peak_memory_bytes"], event, "peak_memory_bytes");
+    raise(step["peak_gpu_memory_bytes"], event, "peak_gpu_memory_bytes");
+    raise(peak_, event, "peak_memory_bytes");
+    raise(gpu_peak_, event, "peak_gpu_memory_bytes");
+    steps_[event.at("step").get<int64_t>()] = std::move(step);
+  }
+
+  std::vector<std::string> terms_;
+  std::vector<Json> points_;
+  std::map<int64_t, Json> steps_;
+  Json machine_ = Json::object();  // the last start
+  Json peak_, gpu_peak_;
+  std::string started_, ended_;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+Events read_events(const std::filesystem::path& path) {
+  EventReader reader;
+  if (!is_there(path)) return reader.events();
+  const auto text = read_text_file(path);
+  int64_t number = 0;
+  for (size_t begin = 0, end = 0; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
+    const auto line = text.substr(begin, end - begin);
+    reading(fmt::format("{}:{}", path.string(), ++number), [&] { reader.take(Json::parse(line)); });
+  }
+  return reader.events();
+}
+
+}  // namespace proca::report

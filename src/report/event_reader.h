@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+
+#include "report_json.h"
+
+namespace proca::report {
+
+/// What the events of a state tell, in the words of docs/formats/report_data.md.
+struct Events {
+  Json losses;                    ///< null if there was no epoch
+  Json machine;                   ///< null if there was no event
+  std::map<int64_t, Json> steps;  ///< by number: images, seconds, peaks
+};
+
+/// Reads `events.jsonl`, which may be growing: a last line without an end is passed over. A
+/// missing file is one without events. Throws `InputError` naming the line that is damaged.
+Events read_events(const std::filesystem::path& path);
+
+}  // namespace proca::report

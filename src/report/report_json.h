@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "proca/core/error.h"
+
+namespace proca::report {
+
+using Json = nlohmann::ordered_json;
+
+/// What `read` gives, or an `InputError` that names the damaged file: wrong types and
+/// missing keys are told by the library's exceptions.
+template <typename Read>
+auto reading(const std::string& origin, const Read& read) {
+  try {
+    return read();
+  } catch (const Json::exception& error) {
+    throw InputError(fmt::format("{}: is damaged: {}", origin, error.what()));
+  } catch (const std::invalid_argument& error) {
+    throw InputError(fmt::format("{}: is damaged: {}", origin, error.what()));
+  }
+}
+
+/// Names of folders and files may be anything, JSON is UTF-8.
+inline std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+inline bool is_there(const std::filesystem::path& path) {
+  std::error_code unreadable;  // Reading it will say why.
+  return std::filesystem::exists(path, unreadable);
+}
+
+}  // namespace proca::report

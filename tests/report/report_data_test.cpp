@@ -1,0 +1,338 @@
+// What a report says about folders whose content is known.
+
+#include "proca/report/report_data.h"
+
+#include <gtest/gtest.h>
+
+#include "proca/core/error.h"
+#include "proca/core/lock_file.h"
+#include "proca/report/report_page.h"
+#include "report/run_folders.h"
+#include "support/message_of.h"
+#include "support/temporary_folder.h"
+
+namespace proca::report {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using test::message_of;
+
+class ReportDataTest : public ::testing::Test {
+ protected:
+  static json collect(const std::vector<fs::path>& folders, const ReportOptions& options = {}) {
+    return json::parse(collect_report(folders, options).json);
+  }
+  // A run of two planned steps that has done one, with one seed.
+  fs::path unfinished_run(const std::string& name = "run") {
+    test::write_run_config(folder_ / name);
+    test::write_state(folder_ / name / "seed-3", /*labelled=*/true);
+    return folder_ / name;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(ReportDataTest, AnUnfinishedRunShowsWhatItHas) {
+  const auto folder = unfinished_run();
+  const auto document = collect({folder});
+  EXPECT_EQ(document.at("format_version"), 1);
+  EXPECT_EQ(document.at("title"), "own sketch → photo, proca");
+  const auto& run = document.at("runs").at(0);
+  EXPECT_EQ(run.at("id"), "run-1");
+  EXPECT_EQ(run.at("folder"), folder.string());
+  EXPECT_EQ(run.at("status"), "unfinished");
+  EXPECT_EQ(run.at("preset"), "own");
+  EXPECT_EQ(run.at("schedule"), (json{{0}, {1}}));
+  EXPECT_EQ(run.at("steps_planned"), 2);
+  EXPECT_EQ(run.at("classes"), (json{"</script><img onerror>", "cup", "fan"}));
+  EXPECT_EQ(run.at("options").at(4),
+            (json{{"section", "method"}, {"key", "prototypes"}, {"value", "2"}}));
+  const auto& seed = run.at("seeds").at(0);
+  EXPECT_EQ(seed.at("seed"), 3);
+  // 5 of the 6 images of step 1's class; which classes S-1 is about nobody has said yet.
+  EXPECT_NEAR(seed.at("metrics").at("final_accuracy_percent").get<double>(), 500.0 / 6, 1e-9);
+  EXPECT_TRUE(seed.at("metrics").at("final_s1_accuracy_percent").is_null());
+  for (const auto* key :
+       {"s1_accuracy_percent", "accuracy_drop_percent", "relative_accuracy_drop_percent"}) {
+    EXPECT_TRUE(seed.at("metrics").at("steps").at(0).at(key).is_null()) << key;
+  }
+}
+
+TEST_F(ReportDataTest, AStepHasAllItsRecords) {
+  const auto document = collect({unfinished_run()});
+  const auto& steps = document.at("runs").at(0).at("seeds").at(0).at("steps");
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps.at(0).at("step"), 0);
+  EXPECT_EQ(steps.at(0).at("classes").at(0), (json{{"label", 0}, {"images", 6}, {"correct", 3}}));
+  EXPECT_FALSE(steps.at(0).contains("detection"));
+  const auto& step = steps.at(1);
+  EXPECT_EQ(step.at("images"), 6);
+  EXPECT_EQ(step.at("seconds"), 11.0);
+  EXPECT_EQ(step.at("peak_memory_bytes"), 5000);
+  EXPECT_TRUE(step.at("peak_gpu_memory_bytes").is_null());
+  EXPECT_EQ(step.at("confusion"), (json{{0, 0, 5}, {0, 2, 1}, {1, 0, 3}, {1, 1, 1}}));
+  EXPECT_EQ(step.at("detection").at("rule"), "scd");
+  EXPECT_EQ(step.at("detection").at("classes").at(2).at("present"), false);
+  EXPECT_EQ(step.at("detection").at("classes").at(0).at("present"), true);
+  // A name with a line break is one image.
+  EXPECT_EQ(step.at("pseudo_labels"), (json{{"images", 3}, {"correct", 4}, {"counts", {2, 0, 1}}}));
+  const auto& prototype = step.at("prototypes").at(0);
+  EXPECT_EQ(prototype.at("label"), 0);
+  EXPECT_EQ(prototype.at("step"), 1);
+  const auto& image = prototype.at("images").at(0);
+  EXPECT_EQ(image.at("src").get<std::string>().substr(0, 23), "data:image/jpeg;base64,");
+  EXPECT_EQ(image.at("path"), "</script>.png");
+  EXPECT_EQ(image.at("predicted"), 0);
+  EXPECT_EQ(image.at("soft_label"), (json{{0, 0.5}, {2, 0.375}, {1, 0.125}}));
+}
+
+TEST_F(ReportDataTest, PicturesHaveAPlaceForEveryPoint) {
+  const auto document = collect({unfinished_run()});
+  const auto& steps = document.at("runs").at(0).at("seeds").at(0).at("steps");
+  const auto& embedding = steps.at(1).at("embedding");
+  EXPECT_EQ(embedding.at("method"), "t-SNE");
+  EXPECT_EQ(embedding.at("kinds"), (json{"target", "prototype", "source centre"}));
+  const auto& points = embedding.at("points");
+  EXPECT_EQ(points.at("x").size(), 5u);
+  EXPECT_EQ(points.at("y").size(), 5u);
+  EXPECT_EQ(points.at("kind"), (json{0, 0, 0, 1, 2}));
+  EXPECT_EQ(points.at("label"), (json{0, 0, 1, -1, 2}));
+  EXPECT_EQ(points.at("pseudo"), (json{0, 0, 2, 0, 2}));
+  EXPECT_EQ(points.at("predicted"), (json{0, 2, 0, -1, -1}));
+}
+
+TEST_F(ReportDataTest, LossesAndMachineComeFromTheEvents) {
+  const auto document = collect({unfinished_run()});
+  const auto& seed = document.at("runs").at(0).at("seeds").at(0);
+  EXPECT_EQ(seed.at("losses").at("terms"), (json{"source", "replay"}));
+  EXPECT_EQ(seed.at("losses").at("points").at(0).at("values"), (json{2.5, nullptr}));
+  EXPECT_EQ(seed.at("losses").at("points").at(1).at("values"), (json{1.5, 0.5}));
+  EXPECT_EQ(seed.at("losses").at("points").at(1).at("epoch"), 2);
+  const auto& machine = seed.at("machine");
+  EXPECT_EQ(machine.at("device"), "a CPU");
+  EXPECT_EQ(machine.at("threads"), 2);
+  EXPECT_EQ(machine.at("started"), "2026-01-01T10:00:00Z");
+  EXPECT_EQ(machine.at("ended"), "2026-01-01T10:00:11Z");
+  EXPECT_EQ(machine.at("seconds"), 11.0);
+}
+
+TEST_F(ReportDataTest, ARunIsFinishedWhenAllSeedsHaveResults) {
+  const auto folder = unfinished_run();
+  test::write_state(folder / "seed-10", true, 2);
+  fs::remove_all(folder / "seed-3");
+  test::write_state(folder / "seed-3", true, 2);
+  EXPECT_FALSE(collect_report({folder}, {}).is_finished);
+  const protocol::ClassSchedule schedule{.steps = {{0}, {1}}, .first_classes = {0}};
+  const std::vector records = {test::record_after(1), test::record_after(2)};
+  const auto metrics = protocol::summarise(schedule, test::record_after(0).classes, records);
+  json results = {{"seeds", json::array()}};
+  for (const int64_t seed : {3, 10}) {
+    results["seeds"].push_back(
+        {{"seed", seed}, {"metrics", json::parse(protocol::to_json(metrics))}});
+  }
+  write_file(folder / "results.json", results.dump());
+  const auto whole = collect_report({folder}, {.refresh_s = 5});
+  EXPECT_TRUE(whole.is_finished);
+  const auto document = json::parse(whole.json);
+  EXPECT_FALSE(document.contains("refresh_s"));
+  const auto& run = document.at("runs").at(0);
+  EXPECT_EQ(run.at("status"), "finished");
+  ASSERT_EQ(run.at("seeds").size(), 2u);
+  EXPECT_EQ(run.at("seeds").at(0).at("seed"), 3);
+  EXPECT_EQ(run.at("seeds").at(1).at("seed"), 10);
+  EXPECT_EQ(run.at("seeds").at(1).at("metrics"), results.at("seeds").at(1).at("metrics"));
+  // The memory after step 1 had one class, that after step 2 has both, and the pictures.
+  const auto& steps = run.at("seeds").at(1).at("steps");
+  EXPECT_EQ(steps.at(1).at("prototypes").size(), 1u);
+  EXPECT_FALSE(steps.at(1).at("prototypes").at(0).at("images").at(0).contains("src"));
+  EXPECT_EQ(steps.at(2).at("prototypes").size(), 2u);
+  EXPECT_TRUE(steps.at(2).at("prototypes").at(1).at("images").at(0).contains("src"));
+}
+
+TEST_F(ReportDataTest, ARunThatIsBeingWrittenIsRunning) {
+  const auto folder = unfinished_run();
+  const LockFile lock(folder / "seed-3" / "lock");
+  const auto document = collect({folder}, {.refresh_s = 5});
+  EXPECT_EQ(document.at("runs").at(0).at("status"), "running");
+  EXPECT_EQ(document.at("refresh_s"), 5);
+}
+
+TEST_F(ReportDataTest, ARunThatTrainsItsSourceModelHasNoSeedYet) {
+  create_writable_folder(folder_ / "run/source-0");
+  const LockFile lock(folder_ / "run/source-0/lock");
+  const auto run = collect({folder_ / "run"}).at("runs").at(0);
+  EXPECT_EQ(run.at("status"), "running");
+  EXPECT_TRUE(run.at("seeds").empty());
+}
+
+TEST_F(ReportDataTest, AHalfWrittenLineIsPassedOver) {
+  const auto folder = unfinished_run();
+  const auto events = folder / "seed-3/events.jsonl";
+  write_file(events, read_text_file(events) + R"({"time":"2026-01-01T10:0)");
+  EXPECT_EQ(collect({folder}).at("runs").at(0).at("seeds").at(0).at("losses").at("points").size(),
+            2u);
+}
+
+TEST_F(ReportDataTest, AStateDirectoryIsARunOfOneSeedWithoutLabels) {
+  test::write_state(folder_ / "state", /*labelled=*/false, 2);
+  const auto document = collect({folder_ / "state"});
+  const auto& run = document.at("runs").at(0);
+  EXPECT_EQ(run.at("name"), "state, proca");
+  EXPECT_EQ(run.at("status"), "finished");
+  EXPECT_FALSE(run.contains("schedule"));
+  const auto& seed = run.at("seeds").at(0);
+  EXPECT_TRUE(seed.at("seed").is_null());
+  EXPECT_FALSE(seed.contains("metrics"));
+  ASSERT_EQ(seed.at("steps").size(), 2u);
+  const auto& step = seed.at("steps").at(0);
+  EXPECT_EQ(step.at("step"), 1);
+  EXPECT_FALSE(step.contains("classes"));
+  EXPECT_FALSE(step.at("detection").at("classes").at(0).contains("present"));
+  EXPECT_FALSE(step.at("pseudo_labels").contains("correct"));
+  EXPECT_FALSE(step.at("embedding").at("points").contains("label"));
+}
+
+TEST_F(ReportDataTest, RunsBesideEachOtherAreToldApart) {
+  unfinished_run("demo/a");
+  unfinished_run("demo/b");
+  const auto document = collect({folder_ / "demo"});
+  EXPECT_EQ(document.at("title"), "2 runs");
+  EXPECT_EQ(document.at("runs").at(0).at("name"), "own sketch → photo, proca (a)");
+  EXPECT_EQ(document.at("runs").at(1).at("name"), "own sketch → photo, proca (b)");
+  EXPECT_EQ(document.at("runs").at(1).at("id"), "run-2");
+}
+
+TEST_F(ReportDataTest, AReproductionHasRunsOfSeveralSeedsAndTables) {
+  const auto method = folder_ / "out/runs/own/sketch/photo/proca";
+  for (const auto* seed : {"seed-0", "seed-1"}) {
+    test::write_run_config(method / seed);
+    test::write_state(method / seed / seed, true);
+  }
+  write_file(folder_ / "out/mine.table.json",
+             R"({"title": "Mine", "tables": [{"title": "Final", "columns": ["", "A"], "rows":)"
+             R"([{"label": "ours", "cells": [{"text": "1.0", "best": true}]}], "notes": []}]})");
+  const auto document = collect({folder_ / "out"});
+  EXPECT_EQ(document.at("title"), "Mine");
+  EXPECT_EQ(document.at("tables").at(0).at("rows").at(0).at("cells").at(0).at("text"), "1.0");
+  ASSERT_EQ(document.at("runs").size(), 1u);
+  const auto& seeds = document.at("runs").at(0).at("seeds");
+  ASSERT_EQ(seeds.size(), 2u);
+  EXPECT_EQ(seeds.at(1).at("seed"), 1);
+}
+
+TEST_F(ReportDataTest, ManyPicturesArePrincipalComponents) {
+  std::vector<fs::path> folders;
+  for (int i = 0; i < 16; ++i) folders.push_back(unfinished_run("r" + std::to_string(i)));
+  const auto document = collect(folders);  // 32 pictures
+  const auto& steps = document.at("runs").at(0).at("seeds").at(0).at("steps");
+  EXPECT_EQ(steps.at(1).at("embedding").at("method"), "PCA");
+}
+
+TEST_F(ReportDataTest, RefusesFoldersThatAreNoneOfThese) {
+  create_writable_folder(folder_ / "empty");
+  EXPECT_EQ(message_of([&] { collect({folder_ / "empty"}); }),
+            (folder_ / "empty").string() +
+                ": holds neither a run, nor a state directory, nor what proca reproduce writes: "
+                "there is no run.toml, state.json or runs in it");
+  EXPECT_EQ(message_of([&] { collect({folder_ / "missing"}); }),
+            (folder_ / "missing").string() + ": no such folder");
+}
+
+TEST_F(ReportDataTest, NamesTheFileThatIsDamaged) {
+  struct Case {
+    std::string file;
+    std::string text;
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {"steps/01/metrics.json", R"({"classes": 3})", "is damaged: classes is not a list"},
+      {"steps/01/metrics.json", R"({"classes": [{"label": 9, "images": 1, "correct": 0}]})",
+       "is damaged: there is no class 9"},
+      {"steps/01/detection.json", "{}", "is damaged: "},
+      {"steps/01/detection.json", "{", "is damaged: "},
+      {"steps/01/prototypes.json", R"({"prototypes_per_class": 1, "captured": [{"label": 3}]})",
+       "is damaged: there is no class 3"},
+      {"steps/01/pseudo_labels.csv", "path,label\na.png,x\n", "is damaged: \"x\" is no label"},
+      {"steps/01/pseudo_labels.csv", "path,label\na.png,7\n", "is damaged: there is no class 7"},
+      {"steps/01/pseudo_labels.csv", "path,label\na.png,0", "is damaged: the last line has no end"},
+  };
+  int number = 0;
+  for (const auto& [file, text, message] : cases) {
+    const auto state = folder_ / std::to_string(number++);
+    test::write_state(state, true);
+    {
+      engine::StateWriter writer(state);
+      writer.put_text(file, text);
+      writer.commit(engine::StateDirectory::read_manifest(state));
+    }
+    const auto begin = (state / file).string() + ": " + message;
+    EXPECT_EQ(message_of([&] { collect({state}); }).substr(0, begin.size()), begin) << text;
+  }
+}
+
+TEST_F(ReportDataTest, NamesFilesOfARunThatAreDamaged) {
+  const auto folder = unfinished_run();
+  const auto starts_with = [&](const fs::path& file, const std::string& more) {
+    const auto begin = (folder / file).string() + more;
+    EXPECT_EQ(message_of([&] { collect({folder}); }).substr(0, begin.size()), begin);
+  };
+  const auto events = read_text_file(folder / "seed-3/events.jsonl");
+  write_file(folder / "seed-3/events.jsonl", events + "oops\n");
+  starts_with("seed-3/events.jsonl", ":5: is damaged: ");
+  write_file(folder / "seed-3/events.jsonl", events + "{\"event\": \"step\"}\n");
+  starts_with("seed-3/events.jsonl", ":5: is damaged: ");
+  write_file(folder / "seed-3/events.jsonl", events);
+  write_file(folder / "results.json", "{\"seeds\": [{\"seed\": 3}]}");
+  starts_with("results.json", ": is damaged: ");
+  fs::remove(folder / "results.json");
+  // Not what the manifest says: a checksum tells.
+  write_file(folder / "seed-3/steps/01/detection.json", test::detection_text(0.5));
+  starts_with("seed-3/steps/01/detection.json", ": is missing or damaged: ");
+}
+
+TEST_F(ReportDataTest, TextThatIsNotUtf8IsReplaced) {
+  const auto odd = folder_ / "r\xffn";
+  test::write_run_config(odd);
+  test::write_state(odd / "seed-0", true);
+  const auto document = collect({odd}, {.title = "a\xfe"});
+  EXPECT_EQ(document.at("title"), "a\xef\xbf\xbd");
+  EXPECT_NE(document.at("runs").at(0).at("folder").get<std::string>().find("r\xef\xbf\xbdn"),
+            std::string::npos);
+}
+
+TEST_F(ReportDataTest, HostileNamesReachThePageAsText) {
+  const auto page = report_page(collect_report({unfinished_run()}, {}).json);
+  EXPECT_EQ(page.find("<img onerror"), page.npos);
+  EXPECT_EQ(page.find("</script>.png"), page.npos);
+  EXPECT_NE(page.find("\\u003c/script>.png"), page.npos);
+}
+
+TEST_F(ReportDataTest, ADocumentIsReadBack) {
+  const auto document = collect_report({unfinished_run()}, {.refresh_s = 2});
+  write_file(folder_ / "d.json", document.json);
+  auto expected = json::parse(document.json);
+  expected.erase("refresh_s");
+  EXPECT_EQ(json::parse(read_document(folder_ / "d.json", {}).json), expected);
+  expected["title"] = "other";
+  EXPECT_EQ(json::parse(read_document(folder_ / "d.json", {.title = "other"}).json), expected);
+}
+
+TEST_F(ReportDataTest, RefusesWhatIsNoDocument) {
+  const auto path = folder_ / "d.json";
+  const auto refused = [&](const std::string& text, const std::string& message) {
+    write_file(path, text);
+    const auto begin = path.string() + ": " + message;
+    EXPECT_EQ(message_of([&] { read_document(path, {}); }).substr(0, begin.size()), begin) << text;
+  };
+  refused("", "is damaged: ");
+  refused("[]", "is damaged: ");
+  refused("{}", "is damaged: ");
+  refused(R"({"format_version": 2, "runs": []})", "format version 2; this program reads version 1");
+  refused(R"({"format_version": 1})", "is damaged: ");
+  refused(R"({"format_version": 1, "title": 7, "runs": []})", "is damaged: ");
+  refused(R"({"format_version": 1, "title": "", "runs": 3})", "is damaged: runs is not a list");
+}
+
+}  // namespace
+}  // namespace proca::report

@@ -118,6 +118,11 @@ probe_clang_format() {
   have clang-format-14 || have clang-format || "$1" clang-format clang-format
 }
 
+# Tests look for modules where Debian puts them, too.
+python_can_import() {
+  python3 -c "import $1" 2>/dev/null || /usr/bin/python3 -c "import $1" 2>/dev/null
+}
+
 probe() {
   missing_needed=() missing_wanted=() header_table=()
   case $group in
@@ -130,6 +135,9 @@ probe() {
       # Distributions of Node.js other than Debian's bring npm along.
       if ! have node; then want node nodejs; fi
       if ! have npm; then want npm npm; fi
+      python_can_import crcmod || want crcmod python3-crcmod
+      python_can_import google.protobuf || want protobuf python3-protobuf
+      python_can_import PIL || want PIL python3-pil
       have chromium || have chromium-browser || have google-chrome || want chromium chromium
       ;;
     format) probe_clang_format need ;;

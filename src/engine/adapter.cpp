@@ -25,6 +25,7 @@
 #include "step_files.h"
 #include "step_trainer.h"
 #include "step_views.h"
+#include "tensorboard_log.h"
 #include "training_warm_up.h"
 
 namespace proca::engine {
@@ -151,6 +152,13 @@ class Adapter::Implementation {
       change.computed.emplace_back(step_file_name(step, name), std::move(compute));
     }
     saver_->save(std::move(change));
+  }
+
+  void write_event(const std::string& event, const std::vector<EventField>& fields) {
+    EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
+    announce(events);
+    events.write(event, fields);
+    manifest_.events_bytes = events.size();
   }
 
   void leave_features_to_caller() { records_features_ = false; }
@@ -338,6 +346,11 @@ class Adapter::Implementation {
 
   // Once in every process.
   void announce(EventLog& events) {
+    if (!options_.tensorboard.empty()) {
+      if (!tensorboard_) tensorboard_.emplace(options_.tensorboard, events.count("adapt_epoch"));
+      events.observe(
+          [this](const auto& event, const auto& fields) { tensorboard_->add(event, fields); });
+    }
     if (!announced_) write_start_event(events, options_.compute, device_);
     announced_ = true;
   }
@@ -368,6 +381,7 @@ class Adapter::Implementation {
     if (auto* memory = method_->memory()) {
       put_text(step_file_name(number, "prototypes.json"),
                prototypes_json(*memory, manifest_.step, names));
+      if (tensorboard_) tensorboard_->add_prototypes(*memory, number, names);
       if (memory->num_classes() > 0 && memory->revision() != finished_revision_) {
         change.tensors.emplace_back(kMemoryFile, memory->save());
       }
@@ -427,6 +441,7 @@ class Adapter::Implementation {
   bool unusable_ = false;
   bool records_features_ = true;
   bool announced_ = false;
+  std::optional<TensorBoardLog> tensorboard_;
 };
 
 Adapter::Adapter(const AdaptOptions& options, fs::path state, std::shared_ptr<DeviceImages> images)
@@ -453,6 +468,9 @@ void Adapter::save_in_background() { implementation_->save_in_background(); }
 void Adapter::settle() { implementation_->settle(); }
 FeatureSets Adapter::reference_features() { return implementation_->reference_features(); }
 void Adapter::leave_features_to_caller() { implementation_->leave_features_to_caller(); }
+void Adapter::write_event(const std::string& event, const std::vector<EventField>& fields) {
+  implementation_->write_event(event, fields);
+}
 void Adapter::put_step_files(int64_t step, StepFiles files) {
   implementation_->put_step_files(step, std::move(files));
 }

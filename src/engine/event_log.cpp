@@ -1,5 +1,6 @@
 #include "proca/engine/event_log.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "proca/core/error.h"
+#include "proca/core/file.h"
 
 namespace proca::engine {
 
@@ -44,6 +46,19 @@ void EventLog::write(const std::string& event, const std::vector<EventField>& fi
     throw Error(fmt::format("{}: writing failed: {}", path_.string(), std::strerror(errno)));
   }
   size_ += length;
+  if (observer_) observer_(event, fields);
+}
+
+int64_t EventLog::count(const std::string& event) const {
+  if (size_ == 0) return 0;  // A file without content cannot be mapped.
+  const MappedFile file(path_);
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
+                              std::min(file.bytes().size(), static_cast<size_t>(size_)));
+  // As `write` writes it. Text within a field has its quotes escaped.
+  const auto wanted = fmt::format("\"event\":\"{}\"", event);
+  int64_t count = 0;
+  for (auto at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) ++count;
+  return count;
 }
 
 }  // namespace proca::engine

@@ -160,7 +160,7 @@ methods::Predictions predict_pixels(const models::ClassifierNetwork& network,
     const int64_t count = std::min(options.batch_size, pixels.size(0) - done);
     const auto images =
         to_network_input(pixels.narrow(0, done, count), preprocessing, options.device);
-    const auto output = run(filled_up(images, options));
+    const auto output = run(filled_up(images, pixels.size(0), options));
     probabilities.narrow(0, done, count).copy_(probabilities_of(output).narrow(0, 0, count));
     features.narrow(0, done, count).copy_(output.features.narrow(0, 0, count));
   }

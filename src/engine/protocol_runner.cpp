@@ -1,6 +1,7 @@
 #include "proca/engine/protocol_runner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <map>
 #include <set>
@@ -75,6 +76,7 @@ class ProtocolRun {
     }
     auto adapt = options_.adapt;
     adapt.seed = seed;
+    adapt.tensorboard = tensorboard_folder(folder.filename());
     // What the target images of all steps left of the memory.
     adapt.load.cache_ram =
         std::max<int64_t>(0, adapt.load.cache_ram - target_.store->cached_bytes());
@@ -84,8 +86,9 @@ class ProtocolRun {
     adapter.leave_features_to_caller();
     images_ = adapter.images();
     SeedResult result{.seed = seed};
-    const auto source_record = record_of(adapter, 0);
     std::vector<protocol::StepRecord> records;
+    const auto source_record = record_of(adapter, 0, records);
+    source_classes_ = source_record.classes;
     for (int64_t step = 1; step <= schedule_.num_steps(); ++step) {
       if (adapter.manifest().step < step) {
         log_info(fmt::format("seed {}, step {} of {}: {} images", seed, step, schedule_.num_steps(),
@@ -93,9 +96,9 @@ class ProtocolRun {
         give_training_images(adapter, step);
         result.seconds +=
             adapter.adapt(images_of_step(step, target_.store), SameImages::kAdaptAgain).seconds;
-        records.push_back(measure(adapter, step));
+        records.push_back(measure(adapter, step, records));
       } else {
-        records.push_back(record_of(adapter, step));
+        records.push_back(record_of(adapter, step, records));
       }
     }
     adapter.settle();  // Before anything is reported.
@@ -185,6 +188,7 @@ class ProtocolRun {
     training.seed = seed;
     training.checkpoint_every = options_.adapt.checkpoint_every;
     const auto folder = out_ / fmt::format("source-{}", seed);
+    training.tensorboard = tensorboard_folder(folder.filename());
     train_source(training, folder);
     return folder;
   }
@@ -231,16 +235,26 @@ class ProtocolRun {
     adapter.set_training_images(images_of_step(step, target_.training));
   }
 
+  // Runs beside each other in one folder have names of their own.
+  std::string tensorboard_folder(const fs::path& part) const {
+    const fs::path folder = options_.adapt.tensorboard;
+    if (folder.empty()) return {};
+    return (folder / fs::absolute(out_).lexically_normal().filename() / part).string();
+  }
+
   // What is known of a finished step (0: of the source model), measured unless it is there.
-  protocol::StepRecord record_of(Adapter& adapter, int64_t step) {
+  // `before` has what is known of those before it, from step 1 on.
+  protocol::StepRecord record_of(Adapter& adapter, int64_t step,
+                                 const std::vector<protocol::StepRecord>& before) {
     if (const auto text = adapter.step_file(step, kMetricsFile)) {
       return protocol::step_record_from_json(
           *text, fmt::format("{}: {} of step {}", out_.string(), kMetricsFile, step));
     }
-    return measure(adapter, step);
+    return measure(adapter, step, before);
   }
 
-  protocol::StepRecord measure(Adapter& adapter, int64_t step) {
+  protocol::StepRecord measure(Adapter& adapter, int64_t step,
+                               const std::vector<protocol::StepRecord>& before) {
     protocol::StepRecord record;
     const auto shown = shown_images(step);
     const auto evaluation = evaluate_with_features(
@@ -271,8 +285,26 @@ class ProtocolRun {
     files.tensors[kFeaturesFile] = [features = std::move(features)] {
       return make_feature_record(features).save();
     };
+    if (step > 0) write_evaluation(adapter, step, before, record);
     adapter.put_step_files(step, std::move(files));
     return record;
+  }
+
+  void write_evaluation(Adapter& adapter, int64_t step, std::vector<protocol::StepRecord> records,
+                        const protocol::StepRecord& record) const {
+    records.push_back(record);
+    const auto metrics = protocol::summarise(schedule_, source_classes_, records).steps.back();
+    std::vector<EventField> fields = {{"step", step}};
+    const auto add = [&](const std::string& name, double share) {
+      if (!std::isnan(share)) fields.emplace_back(name, share * 100);
+    };
+    add("accuracy_percent", metrics.accuracy);
+    add("s1_accuracy_percent", metrics.s1_accuracy);
+    add("accuracy_drop_percent", metrics.accuracy_drop);
+    if (metrics.pseudo_labels) {
+      add("pseudo_label_accuracy_percent", metrics.pseudo_labels->accuracy());
+    }
+    adapter.write_event("evaluation", fields);
   }
 
   // Of the classes seen so far; of all, as long as there are none.
@@ -342,6 +374,7 @@ class ProtocolRun {
   fs::path out_;
   std::string config_;
   std::vector<std::string> class_names_;
+  std::vector<protocol::ClassAccuracy> source_classes_;  // by the source model
   std::string source_description_;
   protocol::ClassSchedule schedule_;
   std::shared_ptr<data::ImageSource> target_source_;

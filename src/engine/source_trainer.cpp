@@ -27,6 +27,7 @@
 #include "run_config.h"
 #include "start_event.h"
 #include "state_files.h"
+#include "tensorboard_log.h"
 #include "training_iteration.h"
 
 namespace proca::engine {
@@ -86,6 +87,12 @@ class SourceTrainer {
     load_images();
     save_fixed_files(writer);
     EventLog events(out_ / "events.jsonl", manifest_.events_bytes);
+    std::optional<TensorBoardLog> tensorboard;
+    if (!options_.tensorboard.empty()) {
+      tensorboard.emplace(options_.tensorboard, manifest_.epoch);
+      events.observe(
+          [&](const auto& event, const auto& fields) { tensorboard->add(event, fields); });
+    }
     write_start_event(events, options_.compute, device_);
     SourceTrainingResult result;
     while (manifest_.epoch < recipe_.epochs) {

@@ -11,6 +11,7 @@ void SourceTrainingOptions::bind(OptionSet& options) {
   options.require();
   bind_model(options);
   bind_training(options);
+  options.bind("tensorboard", tensorboard, "folder for event files that TensorBoard shows", "DIR");
   options.bind("checkpoint-every", checkpoint_every,
                "seconds between checkpoints, at the end of an epoch; 0 = after every epoch", 0,
                1'000'000);

@@ -47,5 +47,29 @@ TEST(EventLogTest, AnUnwritablePlaceIsAnInputError) {
   EXPECT_THROW(EventLog(folder / "none" / "events.jsonl", 0), InputError);
 }
 
+TEST(EventLogTest, TellsItsObserverAndCounts) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "events.jsonl";
+  int64_t size = 0;
+  {
+    EventLog log(path, 0);
+    EXPECT_EQ(log.count("epoch"), 0);
+    log.write("epoch", {{"epoch", int64_t{1}}});
+    std::vector<std::string> seen;
+    log.observe([&](const std::string& event, const std::vector<EventField>& fields) {
+      seen.push_back(event + " " + fields.at(0).first);
+    });
+    log.write("step", {{"note", std::string(R"("event":"epoch")")}});
+    log.write("epoch", {{"epoch", int64_t{2}}});
+    EXPECT_EQ(seen, (std::vector<std::string>{"step note", "epoch epoch"}));
+    EXPECT_EQ(log.count("epoch"), 2);
+    EXPECT_EQ(log.count("step"), 1);
+    size = log.size();
+    log.write("epoch", {{"epoch", int64_t{3}}});
+  }
+  const EventLog resumed(path, size);
+  EXPECT_EQ(resumed.count("epoch"), 2);
+}
+
 }  // namespace
 }  // namespace proca::engine

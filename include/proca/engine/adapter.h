@@ -11,6 +11,7 @@
 #include "proca/core/options.h"
 #include "proca/data/load_options.h"
 #include "proca/engine/device.h"
+#include "proca/engine/event_log.h"
 #include "proca/engine/feature_record.h"
 #include "proca/engine/state_directory.h"
 #include "proca/methods/method_options.h"
@@ -51,6 +52,7 @@ struct AdaptOptions {
   /// Folder in which what the source model says about images is kept for other runs;
   /// empty for none. It decides nothing.
   std::string frozen_cache;
+  std::string tensorboard;        ///< folder for TensorBoard's event files; empty for none
   int64_t checkpoint_every = 60;  ///< seconds between checkpoints within a step
   data::LoadOptions load;
   ComputeOptions compute;
@@ -156,6 +158,8 @@ class Adapter {
   /// over the images anyway, puts them into the step's folder.
   void leave_features_to_caller();
 
+  /// Adds an event to `events.jsonl`; it is kept with the next change of the state.
+  void write_event(const std::string& event, const std::vector<EventField>& fields);
   /// Puts files into the folder of a finished step (from 1), such as `metrics.json`.
   void put_step_files(int64_t step, StepFiles files);
   /// The text, or nothing if the step has no such file.

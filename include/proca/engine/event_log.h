@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -25,6 +26,11 @@ class EventLog {
   EventLog& operator=(const EventLog&) = delete;
 
   void write(const std::string& event, const std::vector<EventField>& fields);
+  /// Is told of every event from here on, after it is in the file.
+  using Observer = std::function<void(const std::string& event, const std::vector<EventField>&)>;
+  void observe(Observer observer) { observer_ = std::move(observer); }
+  /// How many events of a name the file holds.
+  int64_t count(const std::string& event) const;
   /// Length of the file, to be kept with the next checkpoint.
   int64_t size() const { return size_; }
 
@@ -32,6 +38,7 @@ class EventLog {
   std::filesystem::path path_;
   int descriptor_ = -1;
   int64_t size_ = 0;
+  Observer observer_;
 };
 
 }  // namespace proca::engine

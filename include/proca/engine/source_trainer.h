@@ -60,6 +60,7 @@ struct SourceTrainingOptions {
   double weight_decay = 5e-4;
   double label_smoothing = 0;
   double holdout = 0;             ///< share of every class kept back to measure accuracy on
+  std::string tensorboard;        ///< folder for TensorBoard's event files; empty for none
   int64_t checkpoint_every = 60;  ///< seconds between checkpoints, at the end of an epoch
   int64_t seed = 0;
   data::LoadOptions load;

@@ -11,7 +11,7 @@
 #
 #   build    compiler, CMake, LibTorch, the libraries; and, where they can be had,
 #            WebP, cairo and ONNX, without which a feature is left out
-#   test     the above, GoogleTest, Python, clang-format, Node.js
+#   test     the above, GoogleTest, Python, clang-format, Node.js, zsh, man
 #   format   clang-format
 #   tidy     build and clang-tidy
 #
@@ -128,6 +128,8 @@ probe() {
       # Distributions of Node.js other than Debian's bring npm along.
       if ! have node; then want node nodejs; fi
       if ! have npm; then want npm npm; fi
+      want_command zsh zsh
+      want_command man man-db
       ;;
     format) probe_clang_format need ;;
     tidy)

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "command.h"
+#include "declared_command.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
@@ -16,14 +17,6 @@
 
 namespace proca::app {
 namespace {
-
-// Options every command has.
-struct CommonOptions {
-  std::string config;
-  bool print_config = false;
-  bool quiet = false;
-  LogLevel log_level = LogLevel::kInfo;
-};
 
 // A command as CLI11 sees it. CLI11 splits the command line into options and
 // their texts and writes the help; what a text means is for OptionSet alone.
@@ -36,19 +29,6 @@ struct ParsedCommand {
   std::function<void()> run;
   std::vector<std::pair<const Option*, CLI::Option*>> parsers;
 };
-
-std::string description(const Option& option) {
-  auto text = option.help;
-  std::string facts;
-  if (option.required) {
-    facts = "required";
-  } else if (option.shape != Option::Shape::kPositional) {
-    const auto value = option.shown_default.empty() ? option.toml() : option.shown_default;
-    if (!value.empty() && value != "\"\"" && value != "[]") facts = "default " + value;
-  }
-  if (!option.range.empty()) facts += (facts.empty() ? "" : "; ") + option.range;
-  return facts.empty() ? text : fmt::format("{} [{}]", text, facts);
-}
 
 CLI::Option* add_parser(CLI::App& app, const Option& option) {
   const auto accept = [](const CLI::results_t&) { return true; };
@@ -76,16 +56,7 @@ CLI::Option* add_parser(CLI::App& app, const Option& option) {
 void declare(ParsedCommand& parsed) {
   parsed.run = parsed.command->configure(parsed.options);
   auto& common = parsed.common_options;
-  common.bind("config", parsed.common.config, "TOML file with the same options; a flag wins",
-              "FILE");
-  common.bind("print-config", parsed.common.print_config,
-              "print the resolved options as TOML and stop");
-  common.bind("quiet", parsed.common.quiet, "only warnings and errors on standard error");
-  common.bind_choice<LogLevel>("log-level", parsed.common.log_level, "what to log",
-                               {{"debug", LogLevel::kDebug},
-                                {"info", LogLevel::kInfo},
-                                {"warning", LogLevel::kWarning},
-                                {"error", LogLevel::kError}});
+  parsed.common.bind(common);
   for (const auto& option : parsed.options.options()) {
     auto* parser = add_parser(*parsed.app, option);
     parser->group(option.section.empty() ? "Options" : "Options of [" + option.section + "]");
@@ -226,7 +197,7 @@ CLI::App* add_app(CLI::App& root, const Command& command) {
   const auto group = command.name.substr(0, space);
   auto* parent = find_app(root, group);
   if (parent == nullptr) {
-    parent = root.add_subcommand(group, group == "data" ? "data sets" : "measurements");
+    parent = root.add_subcommand(group, group_summary(group));
     parent->require_subcommand(1);
   }
   return parent->add_subcommand(command.name.substr(space + 1), command.summary);

@@ -20,7 +20,7 @@ program := $(folder)/apps/proca/proca
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo bench test install format tidy
+.PHONY: help build demo bench test install package format tidy
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s%s\n", $$1, $$2}' Makefile
@@ -45,6 +45,12 @@ test: ## build and run every test
 
 install: build ## install the program, the library and its headers (PREFIX, DESTDIR)
 	@DESTDIR="$(DESTDIR)" cmake --install $(folder) --prefix "$(PREFIX)"
+
+package: build ## make the Debian packages proca and libproca-dev in build/packages
+	@tools/dependencies.sh package
+	@cpack --config $(folder)/CPackConfig.cmake -B build/packages
+	@rm -rf build/packages/_CPack_Packages
+	@tools/check_package_files.sh build/packages/*.deb
 
 format: ## format the C++ files in place
 	@tools/dependencies.sh format

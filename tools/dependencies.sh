@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Finds out what a build lacks and installs it.
 #
-#   tools/dependencies.sh [build|test|format|tidy]     (default: build)
+#   tools/dependencies.sh [build|test|docs|package|format|tidy]     (default: build)
 #
 # Looks for what is used (a command, a header, a library), not for packages, so
 # that a machine which has them from elsewhere is left alone: headers below the
@@ -12,6 +12,8 @@
 #   build    compiler, CMake, LibTorch, the libraries; and, where they can be had,
 #            WebP, cairo and ONNX, without which a feature is left out
 #   test     the above, GoogleTest, Python, clang-format, Node.js, zsh, man
+#   docs     build, Sphinx with MyST and the theme Furo, Doxygen
+#   package  build, and what finds out on which packages a program depends
 #   format   clang-format
 #   tidy     build and clang-tidy
 #
@@ -131,13 +133,25 @@ probe() {
       want_command zsh zsh
       want_command man man-db
       ;;
+    docs)
+      probe_build
+      need_command sphinx-build python3-sphinx
+      python3 -c 'import myst_parser' 2>/dev/null || need myst_parser python3-myst-parser
+      python3 -c 'import furo' 2>/dev/null || need furo furo
+      need_command doxygen doxygen
+      ;;
+    package)
+      probe_build
+      need_command dpkg-shlibdeps dpkg-dev
+      need_command file file
+      ;;
     format) probe_clang_format need ;;
     tidy)
       probe_build
       need_command clang-tidy clang-tidy
       ;;
     *)
-      echo "tools/dependencies.sh: $group is not one of build, test, format, tidy" >&2
+      echo "tools/dependencies.sh: $group is not one of build, test, docs, package, format, tidy" >&2
       exit 2
       ;;
   esac

@@ -20,7 +20,7 @@ program := $(folder)/apps/proca/proca
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo bench test install package format tidy
+.PHONY: help build demo bench test install docs package format tidy
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s%s\n", $$1, $$2}' Makefile
@@ -45,6 +45,11 @@ test: ## build and run every test
 
 install: build ## install the program, the library and its headers (PREFIX, DESTDIR)
 	@DESTDIR="$(DESTDIR)" cmake --install $(folder) --prefix "$(PREFIX)"
+
+docs: build ## build the documentation, a searchable site, in build/docs
+	@tools/dependencies.sh docs
+	@tools/docs.sh $(program) build/docs
+	@tools/check_links.py build/docs
 
 package: build ## make the Debian packages proca and libproca-dev in build/packages
 	@tools/dependencies.sh package

@@ -32,8 +32,9 @@ cp "${packages[@]}" "$work/bring/packages"
 cp -r examples/consumer "$work/bring/consumer"
 # How this machine reaches its mirrors (proxies and the like), and which they are.
 apt-config dump | grep '^Acquire::' >"$work/apt.conf" || true
-find /etc/apt/sources.list /etc/apt/sources.list.d -name '*.list' -o -name '*.sources' 2>/dev/null |
-  xargs cat >"$work/sources"
+for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+  if [ -e "$file" ]; then cat "$file" && echo; fi
+done >"$work/sources"
 
 cat >"$work/bring/check.sh" <<'END'
 #!/bin/sh

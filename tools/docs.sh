@@ -34,4 +34,7 @@ sphinx-build -q -W --keep-going -b html -c docs/site "$source" "$out"
 version=$(sed -n 's/^project(proca VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 { cat docs/site/Doxyfile; echo "OUTPUT_DIRECTORY = $out/api"; echo "PROJECT_NUMBER = $version"; } |
   doxygen - 2>"$out-doxygen.log"
+# Doxygen links to the list of nested classes also where all are private and there is none.
+grep -L 'id="nested-classes"\|name="nested-classes"' "$out"/api/*.html |
+  xargs sed -i 's|<a href="#nested-classes">Classes</a> &#124;||'
 echo "$out/index.html"

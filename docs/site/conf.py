@@ -18,6 +18,7 @@ html_theme = "furo"
 html_title = f"proca {release}"
 html_copy_source = False
 html_show_sphinx = False
+smartquotes = False  # "auto" is a word to be typed
 highlight_language = "none"  # of blocks that name none: output of the program
 
 

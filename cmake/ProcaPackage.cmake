@@ -60,12 +60,24 @@ training and evaluation.
 
 This package has the static library, its headers and its CMake files.")
 
-# Debian wants the licence beside every package.
+# Debian wants licence and changelog beside every package, the latter in its own format. The
+# date is that of the configuration, or of SOURCE_DATE_EPOCH.
+string(TIMESTAMP proca_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+set(proca_changelog "${PROJECT_BINARY_DIR}/packaging/changelog")
+file(WRITE "${proca_changelog}" "proca (${PROJECT_VERSION}) unstable; urgency=medium
+
+  * As CHANGELOG.md of the sources says.
+
+ -- ${PROCA_PACKAGE_CONTACT}  ${proca_date}
+")
+execute_process(COMMAND gzip -9 -n -k -f "${proca_changelog}" COMMAND_ERROR_IS_FATAL ANY)
 foreach(package IN ITEMS program:proca development:libproca-dev)
   string(REPLACE ":" ";" package "${package}")
   list(GET package 0 component)
   list(GET package 1 name)
   install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${name}" RENAME copyright
+          COMPONENT ${component})
+  install(FILES "${proca_changelog}.gz" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${name}"
           COMPONENT ${component})
 endforeach()
 

@@ -17,6 +17,7 @@ for package in "$@"; do
     proca)
       expected="usr/bin/proca
 usr/share/bash-completion/completions/proca
+usr/share/doc/proca/changelog.gz
 usr/share/doc/proca/copyright
 usr/share/man/man1/proca.1.gz
 usr/share/zsh/vendor-completions/_proca" ;;
@@ -26,6 +27,7 @@ usr/lib/cmake/proca/procaConfig.cmake
 usr/lib/cmake/proca/procaConfigVersion.cmake
 usr/lib/cmake/proca/procaTargets.cmake
 usr/lib/libproca.a
+usr/share/doc/libproca-dev/changelog.gz
 usr/share/doc/libproca-dev/copyright" ;;
     *)
       complain "$package: is neither proca nor libproca-dev"

@@ -53,6 +53,8 @@ docs: build ## build the documentation, a searchable site, in build/docs
 
 package: build ## make the Debian packages proca and libproca-dev in build/packages
 	@tools/dependencies.sh package
+	@test -e $(folder)/CPackConfig.cmake || \
+	  { echo "make package: needs Debian's LibTorch; this build has another one" >&2; exit 2; }
 	@cpack --config $(folder)/CPackConfig.cmake -B build/packages
 	@rm -rf build/packages/_CPack_Packages
 	@tools/check_package_files.sh build/packages/*.deb

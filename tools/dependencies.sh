@@ -118,6 +118,14 @@ probe_clang_format() {
   have clang-format-14 || have clang-format || "$1" clang-format clang-format
 }
 
+# The active Python need not be the one that Sphinx runs on.
+sphinx_can_import() {
+  local program python
+  program=$(command -v sphinx-build) || return 1
+  python=$(sed -n '1s/^#! *//p' "$program")
+  $python -c "import $1" 2>/dev/null
+}
+
 probe() {
   missing_needed=() missing_wanted=() header_table=()
   case $group in
@@ -136,8 +144,8 @@ probe() {
     docs)
       probe_build
       need_command sphinx-build python3-sphinx
-      python3 -c 'import myst_parser' 2>/dev/null || need myst_parser python3-myst-parser
-      python3 -c 'import furo' 2>/dev/null || need furo furo
+      sphinx_can_import myst_parser || need myst_parser python3-myst-parser
+      sphinx_can_import furo || need furo furo
       need_command doxygen doxygen
       ;;
     package)

@@ -3,14 +3,11 @@
 #
 #   site_test.sh PROGRAM FOLDER
 #
-# Exit status 77, which CTest takes as "skipped", where Sphinx lacks a part.
+# Exit status 77, which CTest takes as "skipped", where a tool is missing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-if ! /usr/bin/python3 -c 'import myst_parser, furo' 2>/dev/null; then
-  echo "python3-myst-parser or furo is missing"
-  exit 77
-fi
+if ! PROCA_NO_APT=1 tools/dependencies.sh docs; then exit 77; fi
 tools/docs.sh "$1" "$2"
 tools/check_links.py "$2"
 for page in index commands/adapt commands/options docs/guide/days api/index; do

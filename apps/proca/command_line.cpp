@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "command.h"
+#include "commands/commands.h"
 #include "declared_command.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -241,7 +242,7 @@ int parse_and_execute(int argc, char** argv, const std::vector<Command>& command
 
 int run_command_line(int argc, char** argv, const std::vector<Command>& commands) {
   try {
-    const int code = parse_and_execute(argc, argv, commands);
+    const int code = parse_and_execute(argc, argv, with_descriptions(commands));
     if (!std::cout.flush()) throw Error("standard output: writing failed");
     return code;
   } catch (const Interrupted& error) {

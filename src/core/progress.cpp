@@ -1,6 +1,7 @@
 #include "proca/core/progress.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ constexpr int64_t kShortestBar = 8;
 }  // namespace
 
 std::string format_duration(double seconds) {
-  const auto whole = static_cast<int64_t>(std::max(0.0, seconds) + 0.5);
+  const int64_t whole = std::llround(std::max(0.0, seconds));
   if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }

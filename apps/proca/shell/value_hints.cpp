@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <torch/types.h>
+
 #include "proca/methods/method.h"
 #include "proca/models/backbone.h"
 #include "proca/protocol/experiment.h"

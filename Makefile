@@ -20,7 +20,7 @@ program := $(folder)/apps/proca/proca
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo bench test install format tidy
+.PHONY: help build demo bench test install docs package format tidy
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s%s\n", $$1, $$2}' Makefile
@@ -45,6 +45,19 @@ test: ## build and run every test
 
 install: build ## install the program, the library and its headers (PREFIX, DESTDIR)
 	@DESTDIR="$(DESTDIR)" cmake --install $(folder) --prefix "$(PREFIX)"
+
+docs: build ## build the documentation, a searchable site, in build/docs
+	@tools/dependencies.sh docs
+	@tools/docs.sh $(program) build/docs
+	@tools/check_links.py build/docs
+
+package: build ## make the Debian packages proca and libproca-dev in build/packages
+	@tools/dependencies.sh package
+	@test -e $(folder)/CPackConfig.cmake || \
+	  { echo "make package: needs Debian's LibTorch; this build has another one" >&2; exit 2; }
+	@cpack --config $(folder)/CPackConfig.cmake -B build/packages
+	@rm -rf build/packages/_CPack_Packages
+	@tools/check_package_files.sh build/packages/*.deb
 
 format: ## format the C++ files in place
 	@tools/dependencies.sh format

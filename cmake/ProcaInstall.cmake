@@ -1,5 +1,6 @@
-# Install and export rules: the program, the library, its headers, and the files
-# by which find_package(proca) gives another project the target proca::proca.
+# Install and export rules: the program with its manual page and completions; the library,
+# its headers, and the files by which find_package(proca) gives another project the target
+# proca::proca.
 
 option(PROCA_INSTALL "Install proca with the surrounding project" ${PROJECT_IS_TOP_LEVEL})
 if(NOT PROCA_INSTALL)
@@ -18,11 +19,13 @@ if(BUILD_SHARED_LIBS)
                         INSTALL_RPATH "$ORIGIN/${proca_library_from_program}")
 endif()
 
-install(TARGETS proca_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-install(TARGETS proca EXPORT procaTargets)
-install(DIRECTORY include/proca DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+install(TARGETS proca_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
+        COMPONENT program)
+install(TARGETS proca EXPORT procaTargets COMPONENT development)
+install(DIRECTORY include/proca DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
         FILES_MATCHING PATTERN "*.h")
-install(EXPORT procaTargets NAMESPACE proca:: DESTINATION "${proca_config_folder}")
+install(EXPORT procaTargets NAMESPACE proca:: DESTINATION "${proca_config_folder}"
+        COMPONENT development)
 
 configure_package_config_file(cmake/procaConfig.cmake.in "${PROJECT_BINARY_DIR}/procaConfig.cmake"
                               INSTALL_DESTINATION "${proca_config_folder}")
@@ -30,4 +33,21 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/procaConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/procaConfig.cmake"
               "${PROJECT_BINARY_DIR}/procaConfigVersion.cmake"
-        DESTINATION "${proca_config_folder}")
+        DESTINATION "${proca_config_folder}" COMPONENT development)
+
+# What the program says of itself (apps/proca/CMakeLists.txt).
+if(NOT PROCA_DESCRIPTIONS)
+  return()
+endif()
+install(FILES "${PROCA_DESCRIPTIONS}/proca.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+        COMPONENT program)
+install(FILES "${PROCA_DESCRIPTIONS}/proca"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT program)
+# Debian's zsh looks at other folders for what packages bring.
+install(CODE "
+  set(folder site-functions)
+  if(CMAKE_INSTALL_PREFIX MATCHES \"/usr$\")
+    set(folder vendor-completions)
+  endif()
+  file(INSTALL DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder}\"
+       TYPE FILE FILES \"${PROCA_DESCRIPTIONS}/_proca\")" COMPONENT program)

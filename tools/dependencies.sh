@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Finds out what a build lacks and installs it.
 #
-#   tools/dependencies.sh [build|test|format|tidy]     (default: build)
+#   tools/dependencies.sh [build|test|docs|package|format|tidy]     (default: build)
 #
 # Looks for what is used (a command, a header, a library), not for packages, so
 # that a machine which has them from elsewhere is left alone: headers below the
@@ -11,7 +11,9 @@
 #
 #   build    compiler, CMake, LibTorch, the libraries; and, where they can be had,
 #            WebP, cairo, ONNX and Chart.js, without which a feature is left out
-#   test     the above, GoogleTest, Python, clang-format, Node.js, chromium
+#   test     the above, GoogleTest, Python, clang-format, Node.js, chromium, zsh, man
+#   docs     build, Sphinx with MyST and the theme Furo, Doxygen
+#   package  build, and what finds out on which packages a program depends
 #   format   clang-format
 #   tidy     build and clang-tidy
 #
@@ -123,6 +125,14 @@ python_can_import() {
   python3 -c "import $1" 2>/dev/null || /usr/bin/python3 -c "import $1" 2>/dev/null
 }
 
+# The active Python need not be the one that Sphinx runs on.
+sphinx_can_import() {
+  local program python
+  program=$(command -v sphinx-build) || return 1
+  python=$(sed -n '1s/^#! *//p' "$program")
+  $python -c "import $1" 2>/dev/null
+}
+
 probe() {
   missing_needed=() missing_wanted=() header_table=()
   case $group in
@@ -139,6 +149,20 @@ probe() {
       python_can_import google.protobuf || want protobuf python3-protobuf
       python_can_import PIL || want PIL python3-pil
       have chromium || have chromium-browser || have google-chrome || want chromium chromium
+      want_command zsh zsh
+      want_command man man-db
+      ;;
+    docs)
+      probe_build
+      need_command sphinx-build python3-sphinx
+      sphinx_can_import myst_parser || need myst_parser python3-myst-parser
+      sphinx_can_import furo || need furo furo
+      need_command doxygen doxygen
+      ;;
+    package)
+      probe_build
+      need_command dpkg-shlibdeps dpkg-dev
+      need_command file file
       ;;
     format) probe_clang_format need ;;
     tidy)
@@ -146,7 +170,7 @@ probe() {
       need_command clang-tidy clang-tidy
       ;;
     *)
-      echo "tools/dependencies.sh: $group is not one of build, test, format, tidy" >&2
+      echo "tools/dependencies.sh: $group is not one of build, test, docs, package, format, tidy" >&2
       exit 2
       ;;
   esac

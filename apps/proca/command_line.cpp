@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include "command.h"
+#include "commands/commands.h"
+#include "declared_command.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
@@ -17,38 +19,13 @@
 namespace proca::app {
 namespace {
 
-// Options every command has.
-struct CommonOptions {
-  std::string config;
-  bool print_config = false;
-  bool quiet = false;
-  LogLevel log_level = LogLevel::kInfo;
-};
-
 // A command as CLI11 sees it. CLI11 splits the command line into options and
 // their texts and writes the help; what a text means is for OptionSet alone.
 struct ParsedCommand {
-  const Command* command = nullptr;
+  DeclaredCommand declared;
   CLI::App* app = nullptr;
-  OptionSet options;
-  CommonOptions common;
-  OptionSet common_options;
-  std::function<void()> run;
   std::vector<std::pair<const Option*, CLI::Option*>> parsers;
 };
-
-std::string description(const Option& option) {
-  auto text = option.help;
-  std::string facts;
-  if (option.required) {
-    facts = "required";
-  } else if (option.shape != Option::Shape::kPositional) {
-    const auto value = option.shown_default.empty() ? option.toml() : option.shown_default;
-    if (!value.empty() && value != "\"\"" && value != "[]") facts = "default " + value;
-  }
-  if (!option.range.empty()) facts += (facts.empty() ? "" : "; ") + option.range;
-  return facts.empty() ? text : fmt::format("{} [{}]", text, facts);
-}
 
 CLI::Option* add_parser(CLI::App& app, const Option& option) {
   const auto accept = [](const CLI::results_t&) { return true; };
@@ -73,25 +50,13 @@ CLI::Option* add_parser(CLI::App& app, const Option& option) {
   return nullptr;
 }
 
-void declare(ParsedCommand& parsed) {
-  parsed.run = parsed.command->configure(parsed.options);
-  auto& common = parsed.common_options;
-  common.bind("config", parsed.common.config, "TOML file with the same options; a flag wins",
-              "FILE");
-  common.bind("print-config", parsed.common.print_config,
-              "print the resolved options as TOML and stop");
-  common.bind("quiet", parsed.common.quiet, "only warnings and errors on standard error");
-  common.bind_choice<LogLevel>("log-level", parsed.common.log_level, "what to log",
-                               {{"debug", LogLevel::kDebug},
-                                {"info", LogLevel::kInfo},
-                                {"warning", LogLevel::kWarning},
-                                {"error", LogLevel::kError}});
-  for (const auto& option : parsed.options.options()) {
+void add_parsers(ParsedCommand& parsed) {
+  for (const auto& option : parsed.declared.options->options()) {
     auto* parser = add_parser(*parsed.app, option);
     parser->group(option.section.empty() ? "Options" : "Options of [" + option.section + "]");
     parsed.parsers.emplace_back(&option, parser);
   }
-  for (const auto& option : common.options()) {
+  for (const auto& option : parsed.declared.common_options->options()) {
     auto* parser = add_parser(*parsed.app, option);
     parser->group("Common options");
     parsed.parsers.emplace_back(&option, parser);
@@ -130,11 +95,11 @@ void refuse_leftovers(const ParsedCommand& parsed) {
   }
   if (unknown == rest.end()) {
     throw InvalidOption(
-        fmt::format("proca {}: unexpected argument \"{}\"", parsed.command->name, rest.front()));
+        fmt::format("proca {}: unexpected argument \"{}\"", parsed.declared.name, rest.front()));
   }
   const auto flag = unknown->substr(0, unknown->find('='));
   const auto nearest = nearest_word(flag, known_flags(parsed));
-  throw InvalidOption(fmt::format("proca {}: unknown flag {}{}", parsed.command->name, flag,
+  throw InvalidOption(fmt::format("proca {}: unknown flag {}{}", parsed.declared.name, flag,
                                   nearest.empty() ? "" : "; did you mean " + nearest + "?"));
 }
 
@@ -143,13 +108,13 @@ void refuse_early_flags(const ParsedCommand& parsed) {
   for (const auto& [option, parser] : parsed.parsers) {
     if (parser->count() == 0) continue;
     throw InvalidOption(fmt::format("--{}: must come after the whole command, proca {} {}",
-                                    option->name, parsed.command->name,
+                                    option->name, parsed.declared.name,
                                     parsed.app->get_subcommands().front()->get_name()));
   }
 }
 
 void apply_config_file(ParsedCommand& parsed) {
-  const auto& path = parsed.common.config;
+  const auto& path = parsed.declared.common->config;
   for (const auto& item : parse_toml(read_text_file(path), path)) {
     const auto where = fmt::format("{}:{}", path, item.line);
     const auto entry =
@@ -159,7 +124,7 @@ void apply_config_file(ParsedCommand& parsed) {
         });
     if (entry == parsed.parsers.end() || entry->first->section != item.section) {
       std::vector<std::string> known;
-      for (const auto& option : parsed.options.options()) {
+      for (const auto& option : parsed.declared.options->options()) {
         if (option.section == item.section) known.push_back(option.name);
       }
       const auto nearest = nearest_word(item.key, known);
@@ -192,22 +157,23 @@ void check_required(const ParsedCommand& parsed) {
     if (!option->required || (value != "\"\"" && value != "[]")) continue;
     const bool positional = option->shape == Option::Shape::kPositional;
     throw InvalidOption(fmt::format("proca {}: {}{} is missing (see proca {} --help)",
-                                    parsed.command->name, positional ? "" : "--", option->name,
-                                    parsed.command->name));
+                                    parsed.declared.name, positional ? "" : "--", option->name,
+                                    parsed.declared.name));
   }
 }
 
 void execute(ParsedCommand& parsed) {
   refuse_leftovers(parsed);
   assign_flags(parsed);
-  if (!parsed.common.config.empty()) apply_config_file(parsed);
-  set_log_level(parsed.common.quiet ? LogLevel::kWarning : parsed.common.log_level);
-  if (parsed.common.print_config) {
-    std::cout << parsed.options.to_toml();
+  if (!parsed.declared.common->config.empty()) apply_config_file(parsed);
+  set_log_level(parsed.declared.common->quiet ? LogLevel::kWarning
+                                              : parsed.declared.common->log_level);
+  if (parsed.declared.common->print_config) {
+    std::cout << parsed.declared.options->to_toml();
     return;
   }
   check_required(parsed);
-  parsed.run();
+  parsed.declared.run();
 }
 
 // The command of `app` with that name, or null.
@@ -220,13 +186,13 @@ CLI::App* find_app(CLI::App& app, const std::string& name) {
 
 // "data verify" is the command `verify` of the command group `data`. A group may be a
 // command itself, declared before those in it: `bench`.
-CLI::App* add_app(CLI::App& root, const Command& command) {
+CLI::App* add_app(CLI::App& root, const DeclaredCommand& command) {
   const auto space = command.name.find(' ');
   if (space == std::string::npos) return root.add_subcommand(command.name, command.summary);
   const auto group = command.name.substr(0, space);
   auto* parent = find_app(root, group);
   if (parent == nullptr) {
-    parent = root.add_subcommand(group, group == "data" ? "data sets" : "measurements");
+    parent = root.add_subcommand(group, group_summary(group));
     parent->require_subcommand(1);
   }
   return parent->add_subcommand(command.name.substr(space + 1), command.summary);
@@ -237,11 +203,11 @@ int parse_and_execute(int argc, char** argv, const std::vector<Command>& command
   root.set_version_flag("--version", [] { return version_text(); });
   root.require_subcommand(1);
   std::vector<std::unique_ptr<ParsedCommand>> parsed;
-  for (const auto& command : commands) {
+  for (auto& command : declare(commands)) {
     parsed.push_back(std::make_unique<ParsedCommand>());
-    parsed.back()->command = &command;
     parsed.back()->app = add_app(root, command);
-    declare(*parsed.back());
+    parsed.back()->declared = std::move(command);
+    add_parsers(*parsed.back());
   }
   try {
     root.parse(argc, argv);
@@ -276,7 +242,7 @@ int parse_and_execute(int argc, char** argv, const std::vector<Command>& command
 
 int run_command_line(int argc, char** argv, const std::vector<Command>& commands) {
   try {
-    const int code = parse_and_execute(argc, argv, commands);
+    const int code = parse_and_execute(argc, argv, with_descriptions(commands));
     if (!std::cout.flush()) throw Error("standard output: writing failed");
     return code;
   } catch (const Interrupted& error) {

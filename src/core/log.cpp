@@ -5,7 +5,8 @@
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
+
+#include "terminal.h"
 
 namespace proca {
 namespace {
@@ -14,8 +15,9 @@ LogLevel current_level = LogLevel::kInfo;
 
 spdlog::logger& logger() {
   static const auto instance = [] {
-    auto made = std::make_shared<spdlog::logger>(
-        "proca", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+    auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
+    sink->set_color_mode(may_use_colour() ? spdlog::color_mode::always : spdlog::color_mode::never);
+    auto made = std::make_shared<spdlog::logger>("proca", std::move(sink));
     // The messages of a tool, not of a server: a prefix only where something is wrong.
     made->set_pattern("%^%v%$");
     made->set_level(spdlog::level::trace);
@@ -27,7 +29,7 @@ spdlog::logger& logger() {
 void write(LogLevel level, spdlog::level::level_enum colour, std::string_view prefix,
            std::string_view message) {
   if (level < current_level) return;
-  if (isatty(STDERR_FILENO) != 0) std::fputs("\r\033[K", stderr);
+  if (is_on_terminal()) std::fputs("\r\033[K", stderr);
   logger().log(colour, "{}{}", prefix, message);
 }
 

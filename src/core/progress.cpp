@@ -1,12 +1,13 @@
 #include "proca/core/progress.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "proca/core/log.h"
+#include "terminal.h"
 
 namespace proca {
 namespace {
@@ -14,13 +15,12 @@ namespace {
 constexpr auto kTerminalInterval = std::chrono::milliseconds(100);
 constexpr auto kLogInterval = std::chrono::seconds(10);
 constexpr int64_t kBarWidth = 24;
-
-bool on_terminal() { return isatty(STDERR_FILENO) != 0; }
+constexpr int64_t kShortestBar = 8;
 
 }  // namespace
 
 std::string format_duration(double seconds) {
-  const auto whole = static_cast<int64_t>(std::max(0.0, seconds) + 0.5);
+  const int64_t whole = std::llround(std::max(0.0, seconds));
   if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
@@ -29,7 +29,7 @@ Progress::Progress(std::string title, int64_t total, std::string unit)
     : title_(std::move(title)), total_(total), unit_(std::move(unit)), printed_(start_) {}
 
 Progress::~Progress() {
-  if (visible_ && on_terminal()) std::fputs("\r\033[K", stderr);
+  if (visible_ && is_on_terminal()) std::fputs("\r\033[K", stderr);
 }
 
 void Progress::update(int64_t done, std::string_view note) {
@@ -37,7 +37,7 @@ void Progress::update(int64_t done, std::string_view note) {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   if (now - printed_ <
-      (on_terminal() ? Clock::duration(kTerminalInterval) : Clock::duration(kLogInterval))) {
+      (is_on_terminal() ? Clock::duration(kTerminalInterval) : Clock::duration(kLogInterval))) {
     return;
   }
   print(done, note, now);
@@ -56,13 +56,18 @@ void Progress::print(int64_t done, std::string_view note, Clock::time_point now)
     facts += fmt::format(", {} left", format_duration(left));
   }
   if (!note.empty()) facts += fmt::format(", {}", note);
-  if (!on_terminal()) {
+  if (!is_on_terminal()) {
     fmt::print(stderr, "{}: {}\n", title_, facts);
     return;
   }
-  const int64_t filled = total_ > 0 ? std::min(kBarWidth, kBarWidth * done / total_) : 0;
-  fmt::print(stderr, "\r\033[K{} [{:=<{}}{:{}}] {}", title_, "", filled, "", kBarWidth - filled,
-             facts);
+  // A line that wraps could not be cleared: the bar gives way first, then what is last.
+  const int64_t columns = terminal_columns() - 1;
+  const auto others = static_cast<int64_t>(title_.size() + facts.size()) + 4;
+  const int64_t width = std::clamp(columns - others, kShortestBar, kBarWidth);
+  const int64_t filled = total_ > 0 ? std::min(width, width * done / total_) : 0;
+  const auto line =
+      fmt::format("{} [{:=<{}}{:{}}] {}", title_, "", filled, "", width - filled, facts);
+  fmt::print(stderr, "\r\033[K{}", fit_to_columns(line, columns));
   std::fflush(stderr);
 }
 

@@ -79,7 +79,7 @@ void warm_up(c10::Device device) {
 }  // namespace
 
 void ComputeOptions::bind(OptionSet& options) {
-  options.bind("device", device, "where to compute: auto, cpu, cuda or cuda:N");
+  options.bind("device", device, "where to compute", "auto|cpu|cuda|cuda:N");
   options.bind("threads", threads, "CPU threads; 0 = all cores", 0, 4096);
   options.bind_choice<Precision>(
       "precision", precision, "of products on a GPU; a CPU always has fp32",

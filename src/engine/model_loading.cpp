@@ -84,7 +84,7 @@ LoadedModel load_model(const std::string& backbone, const std::filesystem::path&
 
 void ModelOptions::bind(OptionSet& options) {
   options.bind("state", state, "state directory of the model", "DIR");
-  options.bind("backbone", backbone, "backbone of a model given by --weights", "NAME");
+  options.bind("backbone", backbone, "backbone of a model given by --weights", "BACKBONE");
   options.bind("weights", weights, "weight file (.safetensors or .pth)", "FILE");
   options.bind_choice<std::optional<models::StrideIn>>(
       "stride-in", stride_in, "convolution that halves the resolution; auto asks the weight file",

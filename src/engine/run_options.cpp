@@ -44,7 +44,7 @@ void check_variants(const protocol::Preset& preset, const Option& variant) {
 }  // namespace
 
 void RunOptions::bind(OptionSet& options) {
-  options.bind("preset", preset, "benchmark: a name (see proca presets) or a TOML file", "NAME");
+  options.bind("preset", preset, "benchmark: a name (see proca presets) or a TOML file", "PRESET");
   options.require();
   options.bind("data-root", data_root, "folder that holds the domains of the preset", "DIR");
   options.require();

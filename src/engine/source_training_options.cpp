@@ -23,7 +23,7 @@ void SourceTrainingOptions::bind(OptionSet& options) {
 void SourceTrainingOptions::bind_model(OptionSet& options) {
   options.bind("backbone", backbone,
                "resnet18, resnet34, resnet50, resnet101, resnet152, resnet-small or script:FILE",
-               "NAME");
+               "BACKBONE");
   options.bind("weights", weights, "weight file to start from (.safetensors or .pth)", "FILE");
   options.bind_choice<std::optional<models::StrideIn>>(
       "stride-in", stride_in, "convolution that halves the resolution; auto asks the weight file",

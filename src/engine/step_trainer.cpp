@@ -63,10 +63,10 @@ methods::AdaptationBatch batch_of(const TrainingIteration::Tensors& tensors) {
           {tensors.begin() + 6, tensors.end()}};
 }
 
-std::string list_losses(const std::map<std::string, double>& losses) {
+std::string list_losses(const std::map<std::string, double>& losses, int decimals) {
   std::string text;
   for (const auto& [name, value] : losses) {
-    text += fmt::format("{}{} {:.4f}", text.empty() ? "" : ", ", name, value);
+    text += fmt::format("{}{} {:.{}f}", text.empty() ? "" : ", ", name, value, decimals);
   }
   return text;
 }
@@ -251,6 +251,8 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
   Progress progress(fmt::format("step {}, epoch {}/{}", context.step + 1, position_.epoch + 1,
                                 context.num_epochs),
                     context.num_iterations, "iterations");
+  // Of the epoch before: reading those of this one would make a GPU wait.
+  const auto note = list_losses(losses_, /*decimals=*/2);
   int64_t images = 0;
   double data_s = 0;  // How long the host waited for images.
   while (position_.iteration < context.num_iterations) {
@@ -261,7 +263,7 @@ void StepTrainer::train_epoch(EventLog& events, const std::function<void()>& che
     update_progress();
     images += train_iteration({source_batch.images, source_batch.labels, target_batch.images,
                                target_batch.indexes, extra_batch.images, extra_batch.labels});
-    progress.update(++position_.iteration);
+    progress.update(++position_.iteration, note);
     if (position_.iteration < context.num_iterations) checkpoint();
   }
   // Nothing to report when a stop came after the report, before the epoch's end.
@@ -318,8 +320,8 @@ void StepTrainer::report_epoch(EventLog& events, int64_t images, const Stopwatch
   fields.emplace_back("seconds", seconds);
   fields.emplace_back("data_s", data_s);
   log_info(fmt::format("step {}, epoch {}/{}: {}; {:.0f} images/s", context.step + 1,
-                       position_.epoch + 1, context.num_epochs, list_losses(losses_),
-                       images_per_s));
+                       position_.epoch + 1, context.num_epochs,
+                       list_losses(losses_, /*decimals=*/4), images_per_s));
   events.write("adapt_epoch", fields);
 }
 

@@ -53,7 +53,7 @@ void MethodOptions::bind(OptionSet& options) {
   std::vector<std::string> names;
   for (const auto& spec : all_methods()) names.emplace_back(spec.name);
   options.bind("method", name_, "how to adapt: " + fmt::format("{}", fmt::join(names, ", ")),
-               "NAME");
+               "METHOD");
   options.begin_section("method");
   for (auto& [option, methods] : offered_options()) {
     option.help = fmt::format("{} ({})", option.help, fmt::join(methods, ", "));

@@ -1,10 +1,12 @@
 #include "proca/core/progress.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include <gtest/gtest.h>
 #include <pty.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "proca/core/log.h"
@@ -15,9 +17,14 @@ namespace {
 // Standard error on a terminal of its own while this lives.
 class Terminal {
  public:
-  Terminal() : before_(dup(STDERR_FILENO)) {
+  /// `columns` = 0: it does not say how wide it is.
+  explicit Terminal(uint16_t columns = 0, const char* kind = "xterm")
+      : before_(dup(STDERR_FILENO)) {
+    setenv("TERM", kind, /*replace=*/1);
     int inside = -1;
-    opened_ = openpty(&outside_, &inside, nullptr, nullptr, nullptr) == 0;
+    winsize size{};
+    size.ws_col = columns;
+    opened_ = openpty(&outside_, &inside, nullptr, nullptr, &size) == 0;
     if (!opened_) return;
     dup2(inside, STDERR_FILENO);
     close(inside);
@@ -103,6 +110,49 @@ TEST(ProgressTest, SlowWorkShowsItsSecondsAndNoneDoneNoTimeLeft) {
   EXPECT_NE(text.find("0/4 runs\r"), std::string::npos) << text;
   EXPECT_NE(text.find("1/4 runs, 1."), std::string::npos) << text;
   EXPECT_NE(text.find(" s each, "), std::string::npos) << text;
+}
+
+TEST(ProgressTest, NeverTakesMoreThanTheWidthOfTheTerminal) {
+  const std::string note = "alignment 0.98, distillation 0.76, source 0.27, target 0.22";
+  const struct {
+    uint16_t columns;
+    std::string begin, end;  // of the line
+  } cases[] = {
+      {200, "step 1, epoch 2/10 [============            ] 5/10 iterations, ", ", target 0.22"},
+      // The bar gives way first.
+      {132, "step 1, epoch 2/10 [====", ", target 0.22"},
+      // Whole numbers only.
+      {90, "step 1, epoch 2/10 [====    ] 5/10 iterations, ", " left, alignment 0.98"},
+      {0, "step 1, epoch 2/10 [====    ] 5/10 iterations, ", ""},
+      {30, "step 1", "step 1"},
+  };
+  for (const auto& [columns, begin, end] : cases) {
+    Terminal terminal(columns);
+    ASSERT_TRUE(terminal.opened());
+    {
+      Progress progress("step 1, epoch 2/10", 10, "iterations");
+      wait_longer_than_the_refresh();
+      progress.update(5, note);
+    }
+    const auto text = terminal.release();
+    const std::string clear = "\r\033[K";
+    ASSERT_GT(text.size(), 2 * clear.size());
+    const auto line = text.substr(clear.size(), text.size() - 2 * clear.size());
+    EXPECT_LT(line.size(), columns == 0 ? 80U : columns);
+    EXPECT_TRUE(line.starts_with(begin)) << columns << ": " << line;
+    EXPECT_TRUE(line.ends_with(end)) << columns << ": " << line;
+  }
+}
+
+TEST(ProgressTest, ATerminalThatCannotClearALineIsTreatedAsALog) {
+  Terminal terminal(80, "dumb");
+  ASSERT_TRUE(terminal.opened());
+  {
+    Progress progress("decoding", 4, "images");
+    wait_longer_than_the_refresh();
+    progress.update(1);
+  }
+  EXPECT_EQ(terminal.release(), "");  // ten seconds have not passed
 }
 
 TEST(ProgressTest, IsSilentAboveTheInfoLevel) {

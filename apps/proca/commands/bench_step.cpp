@@ -67,7 +67,7 @@ Command bench_step_command() {
             const auto options = std::make_shared<StepBenchOptions>();
             set.bind("out", options->out, "new folder for the made-up state", "DIR");
             set.require();
-            set.bind("backbone", options->backbone, "network to adapt", "NAME");
+            set.bind("backbone", options->backbone, "network to adapt", "BACKBONE");
             set.bind("image-size", options->image_size, "pixels, square", 8, 4096);
             set.bind("classes", options->classes, "of the source", 2, 100'000);
             set.bind("memory-classes", options->memory_classes,

@@ -43,7 +43,7 @@ std::string shown(const Json& value) {
 }  // namespace
 
 void BenchOptions::bind(OptionSet& options) {
-  options.bind("backbone", backbone, "network to time", "NAME");
+  options.bind("backbone", backbone, "network to time", "BACKBONE");
   options.bind("image-size", image_size, "pixels, square", 8, 4096);
   options.bind("batch-size", batch_size, "images of one kind per iteration", 2, 65536);
   options.bind("iterations", iterations, "per repeat", 1, 1'000'000);

@@ -5,7 +5,7 @@
 namespace proca::app {
 
 // One function per command, each in the file of its name (`data ...` in data.cpp,
-// `presets` in run.cpp, `bench load` in bench_inference.cpp).
+// `presets` in run.cpp, `bench load` in bench_inference.cpp, `manual` in completion.cpp).
 Command adapt_command();
 Command bench_command();
 Command bench_decode_command();
@@ -29,5 +29,8 @@ Command pretrain_command();
 Command report_command();
 Command reproduce_command();
 Command run_command();
+
+/// The commands, and those that describe them all: `completion` and `manual`.
+std::vector<Command> with_descriptions(std::vector<Command> commands);
 
 }  // namespace proca::app

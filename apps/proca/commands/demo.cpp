@@ -61,8 +61,8 @@ void run(const Options& options) {
   const auto floor = run_method(options, "source-only").front().metrics;
   const auto proca = run_method(options, "proca").front().metrics;
   std::cout << fmt::format(
-      "Final accuracy on photos: {:.1f} % as trained on sketches, {:.1f} % with ProCA ({:+.1f} "
-      "points), {} in all\n",
+      "Final accuracy on photos: {:.1f} % as trained on sketches, {:.1f} % with ProCA\n"
+      "({:+.1f} points), {} in all\n",
       floor.final_accuracy * 100, proca.final_accuracy * 100,
       (proca.final_accuracy - floor.final_accuracy) * 100, format_duration(watch.seconds()));
   std::cout << fmt::format(

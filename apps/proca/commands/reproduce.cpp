@@ -239,10 +239,11 @@ Command reproduce_command() {
       "reproduce", "the paper's tables and figures, or your own experiment", [](OptionSet& set) {
         const auto options = std::make_shared<Options>();
         set.bind_positional("name", options->name, "name of --list, or a file ending in .toml",
-                            "NAME");
+                            "EXPERIMENT");
         set.bind("list", options->list, "list the tables and figures");
         set.bind("preset", options->preset,
-                 "instead of the experiment's: a name, or your own version as a TOML file", "NAME");
+                 "instead of the experiment's: a name, or your own version as a TOML file",
+                 "PRESET");
         set.bind("data-root", options->data_root, "folder that holds the domains of the preset",
                  "DIR");
         set.bind("out", options->out, "folder for runs, source models and tables", "DIR");

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "common_options.h"
+
+namespace proca::app {
+
+/// A command with all its options: what shell completion and the manual page are made from.
+struct DeclaredCommand {
+  std::string name;
+  std::string summary;
+  std::shared_ptr<OptionSet> options;
+  std::shared_ptr<OptionSet> common_options;
+
+  /// The command's own options, then those that every command has.
+  std::vector<const Option*> all_options() const;
+
+  // Own what the options are bound to.
+  std::function<void()> run;
+  std::shared_ptr<CommonOptions> common;
+};
+
+std::vector<DeclaredCommand> declare(const std::vector<Command>& commands);
+
+/// A first word (`adapt`), and those that may follow it (`data`: `verify`, ...).
+struct CommandWord {
+  std::string name;
+  std::string summary;
+  const DeclaredCommand* command = nullptr;  ///< null for a mere group
+  std::vector<const DeclaredCommand*> members;
+};
+
+/// The first words of the command line, in the order of the commands.
+std::vector<CommandWord> first_words(const std::vector<DeclaredCommand>& commands);
+
+/// What `proca --help` says of a group that is no command itself.
+std::string group_summary(const std::string& group);
+
+/// The help of an option with default and range.
+std::string description(const Option& option);
+
+}  // namespace proca::app

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "version.h"
+#include "proca/core/version.h"
 
 namespace proca::app {
 namespace {
@@ -112,7 +112,7 @@ std::string section(const DeclaredCommand& command) {
 
 std::string manual_page(const std::vector<DeclaredCommand>& commands) {
   auto text = fmt::format(".TH PROCA 1 \"\" \"proca {}\" \"User Commands\"\n{}.SH COMMANDS\n",
-                          program_version(), kIntroduction);
+                          library_version(), kIntroduction);
   for (const auto& command : commands) text += section(command);
   text += ".SH COMMON OPTIONS\nEvery command has these.\n";
   for (const auto& option : commands.front().common_options->options()) text += entry(option);

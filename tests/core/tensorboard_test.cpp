@@ -64,7 +64,7 @@ TEST(TensorBoardWriterTest, WritesEventsByteForByte) {
   EXPECT_EQ(without_time(records[1]), "\x10\x07\x3a\x02\x08\x01");
   EXPECT_EQ(without_time(records[2]), std::string("\x10\xac\x02\x2a\x0c\x0a\x0a\x0a\x03"
                                                   "a/b\x15\x00\x00\x00\x3f",
-                                                  21));
+                                                  17));
   EXPECT_EQ(without_time(records[3]),
             "\x10\x01\x2a\x11\x0a\x0f\x0a\x01p\x22\x0a\x08\x04\x10\x03\x18\x03\x22\x02\x01\x02");
 }

@@ -69,7 +69,8 @@ void run(const Options& options) {
       "images {0}/images, source model {0}/source, adapted model {0}/proca/seed-{1},\n"
       "decisions of each step {0}/proca/seed-{1}/steps, results {0}/*/results.json\n",
       options.out, options.seed);
-  const auto page = write_report(out, {out / "source-only", out / "proca"});
+  const auto page =
+      write_report(out, {out / "source-only", out / "proca"}, "The demo: from sketches to photos");
   std::cout << fmt::format("report {}\n", page.string());
 }
 

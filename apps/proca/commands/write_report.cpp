@@ -9,10 +9,11 @@ namespace proca::app {
 
 namespace fs = std::filesystem;
 
-fs::path write_report(const fs::path& out, const std::vector<fs::path>& folders) {
+fs::path write_report(const fs::path& out, const std::vector<fs::path>& folders,
+                      const std::string& title) {
   const ScopeTimer timer("writing the report");
   const auto path = out / "report.html";
-  write_file(path, report::report_page(report::collect_report(folders, {}).json));
+  write_file(path, report::report_page(report::collect_report(folders, {.title = title}).json));
   return path;
 }
 

@@ -6,9 +6,11 @@
 
 namespace proca::app {
 
-/// Writes `report.html` about the folders of runs into `out` and returns its path.
+/// Writes `report.html` about the folders of runs into `out` and returns its path. An empty
+/// title is that of the runs.
 std::filesystem::path write_report(const std::filesystem::path& out,
-                                   const std::vector<std::filesystem::path>& folders);
+                                   const std::vector<std::filesystem::path>& folders,
+                                   const std::string& title = {});
 
 /// A document of `report::collect_report` less the time it was made: equal if nothing has
 /// changed.

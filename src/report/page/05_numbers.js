@@ -31,6 +31,8 @@ function plural(count, word, words = `${word}s`) {
 
 function durationText(seconds) {
   if (!isKnown(seconds)) return kNotKnown;
+  if (seconds > 0 && seconds < 0.0001) return "< 0.1 ms";
+  if (seconds > 0 && seconds < 0.1) return `${significant(seconds * 1000, 2)} ms`;
   if (seconds < 100) return `${significant(seconds)} s`;
   const minutes = Math.round(seconds / 60);
   if (minutes < 100) return `${minutes} min`;

@@ -42,7 +42,12 @@ function keepScrollPosition() {
 // --- The run, seed and step that the detail sections show --------------------
 
 function chosenRun() {
-  return runById(choice("run")) ?? report.runs[0];
+  return runById(choice("run")) ?? report.runs.find(hasDecisions) ?? report.runs[0];
+}
+
+// Whether there is more to show of a run than accuracies: a baseline detects and keeps nothing.
+function hasDecisions(run) {
+  return seedsOf(run).some((seed) => (seed.steps ?? []).some((step) => isKnown(step.detection)));
 }
 
 function runBeside() {

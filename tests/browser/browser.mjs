@@ -26,7 +26,8 @@ export function writePage(name, data, { charts = true } = {}) {
   mkdirSync(join(folder, "pages"), { recursive: true });
   const [dataFile, pageFile] = ["json", "html"].map((kind) => join(folder, "pages", `${name}.${kind}`));
   writeFileSync(dataFile, JSON.stringify(data));
-  if (process.env.PROCA_PROGRAM && charts) {
+  // Of a document the program makes no page that renews itself: nothing would renew it.
+  if (process.env.PROCA_PROGRAM && charts && data.refresh_s === undefined) {
     execFileSync(process.env.PROCA_PROGRAM, ["report", dataFile, "--out", pageFile], { stdio: "inherit" });
   } else {
     writeFileSync(

@@ -11,7 +11,8 @@
 #
 #   build    compiler, CMake, LibTorch, the libraries; and, where they can be had,
 #            WebP, cairo, ONNX and Chart.js, without which a feature is left out
-#   test     the above, GoogleTest, Python, clang-format, Node.js, chromium, zsh, man
+#   test     the above, those of docs and package, GoogleTest, Python with torchvision and
+#            what reads event files, clang-format, Node.js, chromium, zsh, man
 #   docs     build, Sphinx with MyST and the theme Furo, Doxygen
 #   package  build, and what finds out on which packages a program depends
 #   format   clang-format
@@ -120,6 +121,13 @@ probe_clang_format() {
   have clang-format-14 || have clang-format || "$1" clang-format clang-format
 }
 
+probe_docs() {
+  have sphinx-build || "$1" sphinx-build python3-sphinx
+  sphinx_can_import myst_parser || "$1" myst_parser python3-myst-parser
+  sphinx_can_import furo || "$1" furo furo
+  have doxygen || "$1" doxygen doxygen
+}
+
 # Tests look for modules where Debian puts them, too.
 python_can_import() {
   python3 -c "import $1" 2>/dev/null || /usr/bin/python3 -c "import $1" 2>/dev/null
@@ -148,16 +156,17 @@ probe() {
       python_can_import crcmod || want crcmod python3-crcmod
       python_can_import google.protobuf || want protobuf python3-protobuf
       python_can_import PIL || want PIL python3-pil
+      python_can_import torchvision || want torchvision python3-torchvision
+      probe_docs want
+      want_command dpkg-shlibdeps dpkg-dev
+      want_command file file
       have chromium || have chromium-browser || have google-chrome || want chromium chromium
       want_command zsh zsh
       want_command man man-db
       ;;
     docs)
       probe_build
-      need_command sphinx-build python3-sphinx
-      sphinx_can_import myst_parser || need myst_parser python3-myst-parser
-      sphinx_can_import furo || need furo furo
-      need_command doxygen doxygen
+      probe_docs need
       ;;
     package)
       probe_build

@@ -43,12 +43,11 @@ std::string bytes_field(uint64_t number, std::string_view value) {
 }
 
 // tensorflow.Event and what it holds; the numbers are those of its fields.
-constexpr uint64_t kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5, kSessionLog = 7;
+constexpr uint64_t kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5;
 constexpr uint64_t kSummaryValue = 1;                                    // Summary
 constexpr uint64_t kTag = 1, kSimpleValue = 2, kImage = 4;               // Summary.Value
 constexpr uint64_t kHeight = 1, kWidth = 2, kColours = 3, kEncoded = 4;  // Summary.Image
-constexpr uint64_t kStatus = 1;                                          // SessionLog
-constexpr int64_t kStarted = 1, kRgb = 3;
+constexpr int64_t kRgb = 3;
 
 std::string value_of(int64_t step, std::string_view tag, const std::string& value) {
   return integer_field(kStep, step) +
@@ -92,7 +91,7 @@ uint32_t crc32c(std::span<const uint8_t> bytes) {
   return ~crc;
 }
 
-TensorBoardWriter::TensorBoardWriter(const std::filesystem::path& folder, int64_t first_step) {
+TensorBoardWriter::TensorBoardWriter(const std::filesystem::path& folder) {
   create_writable_folder(folder);
   path_ = folder / file_name();
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
@@ -101,8 +100,6 @@ TensorBoardWriter::TensorBoardWriter(const std::filesystem::path& folder, int64_
         fmt::format("{}: cannot be written: {}", path_.string(), std::strerror(errno)));
   }
   write_event(bytes_field(kFileVersion, "brain.Event:2"));
-  write_event(integer_field(kStep, first_step) +
-              bytes_field(kSessionLog, integer_field(kStatus, kStarted)));
 }
 
 TensorBoardWriter::~TensorBoardWriter() { ::close(descriptor_); }

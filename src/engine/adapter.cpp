@@ -393,12 +393,21 @@ class Adapter::Implementation {
     models::put_part(method_state, "auxiliary.", module_state(method_->auxiliary_modules().get()));
     if (!method_state.empty()) change.tensors.emplace_back(kMethodFile, std::move(method_state));
     if (records_features_) {
-      auto sets = reference_features();
-      sets.target = target_points(*target_, method_->decisions(), network_,
-                                  manifest_.model.preprocessing, inference_);
-      change.computed.emplace_back(step_file_name(number, kFeaturesFile), [sets = std::move(sets)] {
-        return make_feature_record(sets).save();
-      });
+      FeatureSets sets;
+      try {
+        sets = reference_features();
+        sets.target = target_points(*target_, method_->decisions(), network_,
+                                    manifest_.model.preprocessing, inference_);
+      } catch (const c10::Error& error) {
+        // Nothing depends on it: no reason to lose a step.
+        log_warning(
+            fmt::format("{} is left out: {}", kFeaturesFile, error.what_without_backtrace()));
+      }
+      if (sets.target.size() > 0) {
+        change.computed.emplace_back(
+            step_file_name(number, kFeaturesFile),
+            [sets = std::move(sets)] { return make_feature_record(sets).save(); });
+      }
     }
     put_text(kAdaptFile, step_options_);
     put_text(step_file_name(number, "options.toml"), step_options_);

@@ -5,9 +5,12 @@
 
 namespace proca::engine {
 
-CopyStream::CopyStream(torch::Device device)
-    : device_(device),
-      stream_(c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device)) {}
+c10::Stream side_stream(torch::Device device) {
+  return c10::impl::VirtualGuardImpl(device.type())
+      .getStreamFromGlobalPool(device, /*isHighPriority=*/true);
+}
+
+CopyStream::CopyStream(torch::Device device) : device_(device), stream_(side_stream(device)) {}
 
 CopyStream::Copies CopyStream::copy(const std::vector<torch::Tensor>& pinned) const {
   const c10::StreamGuard aside(stream_);

@@ -8,6 +8,10 @@
 
 namespace proca::engine {
 
+/// A stream for what goes on beside training. It is one of those of high priority, of which
+/// training never is: streams are few and given out again and again.
+c10::Stream side_stream(torch::Device device);
+
 /// Copies to a GPU beside what it computes.
 class CopyStream {
  public:

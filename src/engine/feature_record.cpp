@@ -106,7 +106,9 @@ FeatureRecord make_feature_record(const FeatureSets& sets) {
   add(sets.target, FeatureRecord::kTarget);
   add(sets.prototypes, FeatureRecord::kPrototype);
   add(sets.centres, FeatureRecord::kSourceCentre);
-  record.features = principal_components(torch::cat(features), FeatureRecord::kMostDimensions);
+  const auto all = torch::cat(features);
+  if (!torch::isfinite(all).all().item<bool>()) throw Error("a feature is no finite number");
+  record.features = principal_components(all, FeatureRecord::kMostDimensions);
   return record;
 }
 

@@ -239,7 +239,8 @@ class ProtocolRun {
   std::string tensorboard_folder(const fs::path& part) const {
     const fs::path folder = options_.adapt.tensorboard;
     if (folder.empty()) return {};
-    return (folder / fs::absolute(out_).lexically_normal().filename() / part).string();
+    const auto place = (fs::absolute(out_) / "").lexically_normal();  // Ends in a slash.
+    return (folder / place.parent_path().filename() / part).string();
   }
 
   // What is known of a finished step (0: of the source model), measured unless it is there.

@@ -5,8 +5,11 @@
 
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <fmt/format.h>
 #include <torch/types.h>
 
+#include "copy_stream.h"
+#include "proca/core/log.h"
 #include "proca/core/scope_timer.h"
 
 namespace proca::engine {
@@ -34,8 +37,7 @@ void StateSaver::save(StateChange change) {
 }
 
 void StateSaver::fetch(StateChange& change, torch::Device gpu, c10::Event& copied) {
-  const c10::StreamGuard aside(
-      c10::impl::VirtualGuardImpl(gpu.type()).getStreamFromGlobalPool(gpu));
+  const c10::StreamGuard aside(side_stream(gpu));
   copied.block(aside.current_stream());
   for (auto& [file, tensors] : change.tensors) {
     for (auto& [name, tensor] : tensors) tensor = tensor.to(torch::kCPU);
@@ -46,7 +48,14 @@ void StateSaver::write(const StateChange& change) {
   const ScopeTimer timer("saving");
   for (const auto& [file, text] : change.texts) writer_.put_text(file, text);
   for (const auto& [file, tensors] : change.tensors) writer_.put_tensors(file, tensors, {});
-  for (const auto& [file, compute] : change.computed) writer_.put_tensors(file, compute(), {});
+  for (const auto& [file, compute] : change.computed) {
+    try {
+      writer_.put_tensors(file, compute(), {});
+    } catch (const std::exception& error) {
+      // Nothing depends on it: no reason to lose a step.
+      log_warning(fmt::format("{} is left out: {}", file, error.what()));
+    }
+  }
   for (const auto& file : change.removed) writer_.remove(file);
   writer_.commit(change.manifest);
 }

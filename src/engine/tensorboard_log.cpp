@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <torch/types.h>
 
+#include "proca/core/error.h"
+#include "proca/core/log.h"
 #include "proca/data/encode_jpeg.h"
 
 namespace proca::engine {
 namespace {
+
+constexpr int64_t kMostShown = 10;
 
 // Events that say something else than how it went.
 bool is_shown(const std::string& event) { return event != "start"; }
@@ -39,13 +44,25 @@ void TensorBoardLog::add(const std::string& event, const std::vector<EventField>
   if (!is_shown(event)) return;
   const bool is_epoch = event == "epoch" || event == "adapt_epoch";
   const int64_t place = is_epoch ? ++epochs_ : place_in(fields, "step");
-  for (const auto& [name, value] : fields) {
-    if (is_place(name)) continue;
-    if (const auto* number = std::get_if<double>(&value)) {
-      writer_.scalar(tag_of(event, name), place, *number);
-    } else if (const auto* count = std::get_if<int64_t>(&value)) {
-      writer_.scalar(tag_of(event, name), place, static_cast<double>(*count));
+  write([&] {
+    for (const auto& [name, value] : fields) {
+      if (is_place(name)) continue;
+      if (const auto* number = std::get_if<double>(&value)) {
+        writer_.scalar(tag_of(event, name), place, *number);
+      } else if (const auto* count = std::get_if<int64_t>(&value)) {
+        writer_.scalar(tag_of(event, name), place, static_cast<double>(*count));
+      }
     }
+  });
+}
+
+void TensorBoardLog::write(const std::function<void()>& values) {
+  if (has_failed_) return;
+  try {
+    values();
+  } catch (const Error& error) {
+    has_failed_ = true;
+    log_warning(fmt::format("{}; from here on nothing is shown in TensorBoard", error.what()));
   }
 }
 
@@ -53,12 +70,17 @@ void TensorBoardLog::add_prototypes(const adaptation::PrototypeMemory& memory, i
                                     const std::vector<std::string>& class_names) {
   for (const auto& prototypes : memory.classes()) {
     if (prototypes.step != step - 1) continue;
-    // Beside each other: uint8 [M, H, W, 3] to [H, M * W, 3].
-    const auto row = prototypes.pixels.permute({1, 0, 2, 3}).flatten(1, 2).contiguous();
+    // Beside each other: uint8 [M, H, W, 3] to [H, M * W, 3]. Ten are enough to see, and
+    // JPEG files cannot be of any width.
+    const auto shown =
+        prototypes.pixels.narrow(0, 0, std::min(kMostShown, prototypes.pixels.size(0)));
+    const auto row = shown.permute({1, 0, 2, 3}).flatten(1, 2).contiguous();
     const int64_t height = row.size(0), width = row.size(1);
     const data::ImageView view{row.data_ptr<uint8_t>(), width, height, width * 3};
-    writer_.image("prototypes/" + class_names.at(static_cast<size_t>(prototypes.label)), step,
-                  width, height, data::encode_jpeg(view));
+    write([&] {
+      writer_.image("prototypes/" + class_names.at(static_cast<size_t>(prototypes.label)), step,
+                    width, height, data::encode_jpeg(view));
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,10 @@ namespace proca::engine {
 /// | others        | `step/seconds`, `evaluation/...`, ... | steps                            |
 class TensorBoardLog {
  public:
-  /// `epochs` are those that events have told of before, in whatever process.
+  /// `epochs` are those that events have told of before, in whatever process. What cannot be
+  /// written later is said in a warning, and nothing more is shown: training goes on.
   TensorBoardLog(const std::filesystem::path& folder, int64_t epochs)
-      : writer_(folder, epochs + 1), epochs_(epochs) {}
+      : writer_(folder), epochs_(epochs) {}
 
   void add(const std::string& event, const std::vector<EventField>& fields);
   /// The images of each class whose prototypes are of `step`, from 1: one row as
@@ -31,7 +33,10 @@ class TensorBoardLog {
                       const std::vector<std::string>& class_names);
 
  private:
+  void write(const std::function<void()>& values);
+
   TensorBoardWriter writer_;
+  bool has_failed_ = false;
   int64_t epochs_;
 };
 

@@ -1,9 +1,10 @@
 #include "training_warm_up.h"
 
 #include <c10/core/StreamGuard.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
+#include "copy_stream.h"
+#include "device_memory.h"
 #include "proca/core/log.h"
 #include "proca/core/scope_timer.h"
 #include "proca/engine/model_loading.h"
@@ -15,9 +16,8 @@ namespace {
 void train_once(const ModelDescription& model, const std::filesystem::path& folder,
                 int64_t num_images, Precision precision, torch::Device device) {
   const ScopeTimer timer("warming up");
-  // A stream of its own: what others record at the same time must not get this into it.
-  const c10::StreamGuard aside(
-      c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device));
+  // Not that of training: what others record at the same time must not get this into it.
+  const c10::StreamGuard aside(side_stream(device));
   auto network = build_network(model, std::nullopt, folder);
   network->to(device);
   network->train();
@@ -36,7 +36,9 @@ void train_once(const ModelDescription& model, const std::filesystem::path& fold
 TrainingWarmUp::TrainingWarmUp(const ModelDescription& model, const std::filesystem::path& folder,
                                int64_t num_images, const ComputeOptions& compute,
                                torch::Device device) {
-  if (!device.is_cuda()) return;
+  // Beside everything else: where memory is short, training itself needs it.
+  constexpr int64_t kAmpleBytes = int64_t{32} << 30;
+  if (!device.is_cuda() || free_device_memory(device) < kAmpleBytes) return;
   thread_ = std::jthread([=, precision = compute.precision] {
     try {
       train_once(model, folder, num_images, precision, device);

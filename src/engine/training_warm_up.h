@@ -13,7 +13,7 @@ namespace proca::engine {
 /// The first iteration on a GPU takes many times as long as the others: its libraries find
 /// out how to do every layer with so many images, and load what they need for it. This
 /// has them do so on another thread, with a network of its own, while images are decoded
-/// and frozen models asked. Nothing on a CPU.
+/// and frozen models asked. Nothing on a CPU, nor on a GPU with little memory left.
 class TrainingWarmUp {
  public:
   /// An iteration of `num_images` in all. `folder` is where a script backbone lies.

@@ -98,13 +98,14 @@ class EventReader {
 
 }  // namespace
 
-Events read_events(const std::filesystem::path& path) {
+Events read_events(const std::filesystem::path& path, int64_t sure_bytes) {
   EventReader reader;
   if (!is_there(path)) return reader.events();
   const auto text = read_text_file(path);
   int64_t number = 0;
   for (size_t begin = 0, end = 0; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
     const auto line = text.substr(begin, end - begin);
+    if (static_cast<int64_t>(begin) >= sure_bytes && !Json::accept(line)) break;
     reading(fmt::format("{}:{}", path.string(), ++number), [&] { reader.take(Json::parse(line)); });
   }
   return reader.events();

@@ -16,6 +16,9 @@ struct Events {
 
 /// Reads `events.jsonl`, which may be growing: a last line without an end is passed over. A
 /// missing file is one without events. Throws `InputError` naming the line that is damaged.
-Events read_events(const std::filesystem::path& path);
+///
+/// The first `sure_bytes` are those that the state knows of; what follows is of a process that
+/// is at work or was killed, and is read as far as it can be.
+Events read_events(const std::filesystem::path& path, int64_t sure_bytes);
 
 }  // namespace proca::report

@@ -151,14 +151,29 @@ class Collector {
     return found;
   }
 
-  // Runs of the same name differ in options: their folders tell them apart.
+  // Runs of the same name differ in options: their folders tell them apart, by that part of
+  // their paths in which they differ.
   static void tell_apart(Json& runs) {
-    std::map<std::string, int64_t> counts;
-    for (const auto& run : runs) ++counts[run.at("name").get<std::string>()];
-    for (auto& run : runs) {
-      const auto name = run.at("name").get<std::string>();
-      const auto folder = fs::path(run.at("folder").get<std::string>());
-      if (counts[name] > 1) run["name"] = fmt::format("{} ({})", name, folder.filename().string());
+    std::map<std::string, std::vector<Json*>> by_name;
+    for (auto& run : runs) by_name[run.at("name").get<std::string>()].push_back(&run);
+    for (const auto& [name, same] : by_name) {
+      if (same.size() < 2) continue;
+      std::vector<std::string> paths;
+      for (const auto* run : same) {
+        const auto folder = fs::absolute(run->at("folder").get<std::string>()) / "";
+        paths.push_back(folder.lexically_normal().parent_path().string());
+      }
+      size_t shared = 0;  // up to and with the last slash that all have in common
+      for (size_t i = 0; i < paths.front().size(); ++i) {
+        const auto has_same = [&](const auto& path) {
+          return i < path.size() && path[i] == paths.front()[i];
+        };
+        if (!std::all_of(paths.begin(), paths.end(), has_same)) break;
+        if (paths.front()[i] == '/') shared = i + 1;
+      }
+      for (size_t i = 0; i < same.size(); ++i) {
+        (*same[i])["name"] = fmt::format("{} ({})", name, paths[i].substr(shared));
+      }
     }
   }
 

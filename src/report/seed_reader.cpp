@@ -61,7 +61,7 @@ Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail
   });
   const auto& manifest = state.manifest();
   const auto num_classes = static_cast<int64_t>(manifest.model.class_names.size());
-  const auto events = read_events(seed.state / "events.jsonl");
+  const auto events = read_events(seed.state / "events.jsonl", manifest.events_bytes);
   std::vector<StepReader> readers;
   for (int64_t step = 0; step <= manifest.step; ++step) readers.emplace_back(state, step);
 

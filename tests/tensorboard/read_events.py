@@ -16,7 +16,6 @@ Field = descriptor_pb2.FieldDescriptorProto
 
 # The parts of tensorflow/core/util/event.proto and framework/summary.proto that are in use.
 MESSAGES = {
-    "SessionLog": [("status", 1, Field.TYPE_INT32, None)],
     "Image": [("height", 1, Field.TYPE_INT32, None), ("width", 2, Field.TYPE_INT32, None),
               ("colorspace", 3, Field.TYPE_INT32, None),
               ("encoded_image_string", 4, Field.TYPE_BYTES, None)],
@@ -25,8 +24,7 @@ MESSAGES = {
     "Summary": [("value", 1, Field.TYPE_MESSAGE, "Value")],
     "Event": [("wall_time", 1, Field.TYPE_DOUBLE, None), ("step", 2, Field.TYPE_INT64, None),
               ("file_version", 3, Field.TYPE_STRING, None),
-              ("summary", 5, Field.TYPE_MESSAGE, "Summary"),
-              ("session_log", 7, Field.TYPE_MESSAGE, "SessionLog")],
+              ("summary", 5, Field.TYPE_MESSAGE, "Summary")],
 }
 
 
@@ -81,8 +79,6 @@ def events(path):
 
 
 def shown(event):
-    if event.HasField("session_log"):
-        yield {"start": event.step}
     for value in event.summary.value:
         entry = {"tag": value.tag, "step": event.step}
         if value.HasField("image"):

@@ -80,6 +80,11 @@ OptionValues parse_settings(const Words& words) {
 
 OptionValues passed_on(const Options& options) {
   auto values = parse_settings(options.settings);
+  if (values.contains("tensorboard")) {
+    throw InvalidOption(
+        "--set tensorboard: the runs of a reproduction would all write to the same places; their "
+        "events.jsonl and the report have the same curves");
+  }
   if (options.budget > 0) values["budget"] = {fmt::format("{}", options.budget)};
   if (!options.weights.empty()) values["weights"] = {fs::absolute(options.weights).string()};
   return values;
@@ -174,6 +179,16 @@ void write_tables(const fs::path& stem, const report::ComparisonTable& table) {
   throw Error(message);
 }
 
+// After a failure there may be nothing to report, and that failure is what the user has to know.
+void report_on(const std::string& out, bool has_failed) {
+  try {
+    std::cout << fmt::format("report {}\n", write_report(out, {out}).string());
+  } catch (const std::exception& error) {
+    if (!has_failed) throw;
+    log_warning(fmt::format("there is no report: {}", error.what()));
+  }
+}
+
 void check(const Options& options) {
   const auto require = [](bool is_given, const std::string& what) {
     if (is_given) return;
@@ -226,9 +241,7 @@ void reproduce(const Options& options, const OptionSet& set) {
   const auto table = compare(experiment, whole, outcome.results);
   write_tables(fs::path(options.out) / experiment.name, table);
   std::cout << report::to_text(table);
-  if (!options.no_report) {
-    std::cout << fmt::format("report {}\n", write_report(options.out, {options.out}).string());
-  }
+  if (!options.no_report) report_on(options.out, outcome.failure.has_value());
   if (outcome.failure) fail(*outcome.failure);
 }
 

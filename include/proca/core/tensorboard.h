@@ -16,10 +16,9 @@ namespace proca {
 /// `tensorflow.Event`, checksums CRC-32C, rotated and offset ("masked").
 class TensorBoardWriter {
  public:
-  /// Begins a new file in `folder`, which is created. What older files there say about
-  /// `first_step` and later steps no longer counts: a run that goes on after it was killed
-  /// says it again. Throws `InputError` when the folder cannot be written to.
-  TensorBoardWriter(const std::filesystem::path& folder, int64_t first_step);
+  /// Begins a new file in `folder`, which is created; TensorBoard shows all files of a
+  /// folder together. Throws `InputError` when the folder cannot be written to.
+  explicit TensorBoardWriter(const std::filesystem::path& folder);
   ~TensorBoardWriter();
   TensorBoardWriter(const TensorBoardWriter&) = delete;
   TensorBoardWriter& operator=(const TensorBoardWriter&) = delete;

@@ -64,5 +64,20 @@ TEST(TensorBoardLogTest, PrototypesOfTheStepAreRowsOfImages) {
   EXPECT_NE(content.find("\x08\x04\x10\x08\x18\x03\x22"), content.npos);
 }
 
+TEST(TensorBoardLogTest, ManyPrototypesAreShownInPart) {
+  const test::TemporaryFolder folder;
+  adaptation::PrototypeMemory memory(12);
+  memory.put({.label = 0,
+              .score = 1,
+              .step = 0,
+              .pixels = torch::zeros({12, 4, 4, 3}, torch::kUInt8),
+              .soft_labels = torch::ones({12, 1}),
+              .origins = std::vector<std::string>(12, "a")});
+  TensorBoardLog log(folder.path(), 0);
+  log.add_prototypes(memory, 1, {"cup"});
+  // Width 10 * 4.
+  EXPECT_NE(content_of(folder.path()).find("\x08\x04\x10\x28\x18\x03\x22"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace proca::engine

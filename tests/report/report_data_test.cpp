@@ -174,6 +174,14 @@ TEST_F(ReportDataTest, AHalfWrittenLineIsPassedOver) {
             2u);
 }
 
+TEST_F(ReportDataTest, WhatAPowerCutLeftBehindTheCheckpointIsPassedOver) {
+  const auto folder = unfinished_run();
+  const auto events = folder / "seed-3/events.jsonl";
+  write_file(events, read_text_file(events) + std::string(3, '\0') + "\noops\n");
+  EXPECT_EQ(collect({folder}).at("runs").at(0).at("seeds").at(0).at("losses").at("points").size(),
+            2u);
+}
+
 TEST_F(ReportDataTest, AStateDirectoryIsARunOfOneSeedWithoutLabels) {
   test::write_state(folder_ / "state", /*labelled=*/false, 2);
   const auto document = collect({folder_ / "state"});
@@ -201,6 +209,13 @@ TEST_F(ReportDataTest, RunsBesideEachOtherAreToldApart) {
   EXPECT_EQ(document.at("runs").at(0).at("name"), "own sketch → photo, proca (a)");
   EXPECT_EQ(document.at("runs").at(1).at("name"), "own sketch → photo, proca (b)");
   EXPECT_EQ(document.at("runs").at(1).at("id"), "run-2");
+}
+
+TEST_F(ReportDataTest, RunsOfTheSameFolderNameAreToldApartByTheirPaths) {
+  const auto first = unfinished_run("one/proca"), second = unfinished_run("two/proca");
+  const auto document = collect({first / "", second});
+  EXPECT_EQ(document.at("runs").at(0).at("name"), "own sketch → photo, proca (one/proca)");
+  EXPECT_EQ(document.at("runs").at(1).at("name"), "own sketch → photo, proca (two/proca)");
 }
 
 TEST_F(ReportDataTest, AReproductionHasRunsOfSeveralSeedsAndTables) {
@@ -278,8 +293,8 @@ TEST_F(ReportDataTest, NamesFilesOfARunThatAreDamaged) {
     EXPECT_EQ(message_of([&] { collect({folder}); }).substr(0, begin.size()), begin);
   };
   const auto events = read_text_file(folder / "seed-3/events.jsonl");
-  write_file(folder / "seed-3/events.jsonl", events + "oops\n");
-  starts_with("seed-3/events.jsonl", ":5: is damaged: ");
+  write_file(folder / "seed-3/events.jsonl", "oops" + events.substr(4));
+  starts_with("seed-3/events.jsonl", ":1: is damaged: ");
   write_file(folder / "seed-3/events.jsonl", events + "{\"event\": \"step\"}\n");
   starts_with("seed-3/events.jsonl", ":5: is damaged: ");
   write_file(folder / "seed-3/events.jsonl", events);

@@ -106,9 +106,7 @@ inline void write_state(const std::filesystem::path& folder, bool labelled, int6
     }
     writer.put_tensors("memory.safetensors", memory.save(), {});
   }
-  writer.commit(manifest);
-  write_file(
-      folder / "events.jsonl",
+  const std::string events =
       R"({"time":"2026-01-01T10:00:00Z","event":"start","proca":"0.1.0","libtorch":"1.13.0",)"
       R"("device":"a CPU","device_kind":"cpu","threads":2,"precision":"fp32"})"
       "\n"
@@ -121,7 +119,10 @@ inline void write_state(const std::filesystem::path& folder, bool labelled, int6
       R"({"time":"2026-01-01T10:00:11Z","event":"step","step":1,"images":6,)"
       R"("detected_classes":2,"seconds":11.0,"peak_memory_bytes":5000,)"
       R"("peak_gpu_memory_bytes":0})"
-      "\n");
+      "\n";
+  manifest.events_bytes = static_cast<int64_t>(events.size());
+  writer.commit(manifest);
+  write_file(folder / "events.jsonl", events);
 }
 
 inline void write_run_config(const std::filesystem::path& folder) {

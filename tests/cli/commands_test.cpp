@@ -70,6 +70,8 @@ TEST_F(CommandsTest, PretrainLearnsAndSaysSo) {
   std::istringstream events(read_text_file(path("state") + "/events.jsonl"));
   std::string line;
   int64_t epochs = 0;
+  ASSERT_TRUE(std::getline(events, line));
+  EXPECT_EQ(nlohmann::json::parse(line).at("event"), "start");
   while (std::getline(events, line)) {
     const auto event = nlohmann::json::parse(line);
     EXPECT_EQ(event.at("event"), "epoch");

@@ -63,7 +63,7 @@ test::TemporaryFolder* ReportTest::shared_ = nullptr;
 test::ProgramResult ReportTest::run_result_;
 
 TEST_F(ReportTest, ARunEndsWithAReportThatHasAllParts) {
-  EXPECT_NE(run_result_.out.find("report " + path("run/report.html")), std::string::npos);
+  EXPECT_NE(run_result_.err.find("report: " + path("run/report.html")), std::string::npos);
   const auto document = data_of(path("run/report.html"));
   const auto& run = document.at("runs").at(0);
   EXPECT_EQ(run.at("status"), "finished");

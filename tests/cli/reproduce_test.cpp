@@ -251,6 +251,21 @@ TEST_F(ReproduceTest, ARunThatFailsIsNamedAndTheTableHasAGap) {
   EXPECT_TRUE(fs::exists(path("gap/final-office31.csv")));
 }
 
+// With nothing to report, what has failed is still what one is told.
+TEST_F(ReproduceTest, ASourceModelThatFailsIsNamedThoughThereIsNoReport) {
+  fs::create_directories(path("bad-source/amazon/class-00"));
+  test::write_text(*shared_ / "bad-source/amazon/class-00/0.png", "no picture");
+  fs::create_directory_symlink(path("data/dslr"), path("bad-source/dslr"));
+  const auto result = run_proca(
+      reproduce("final-office31", "none",
+                {"--seeds", "0", "--runs", "Source only", "--tasks", "A->D"}, "bad-source"));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("warning: there is no report: "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("error: source amazon, seed 0: failed with exit code 2: "),
+            std::string::npos)
+      << result.err;
+}
+
 TEST_F(ReproduceTest, BadUsageIsToldBeforeAnythingStarts) {
   fs::create_directories(path("half"));
   fs::create_directory_symlink(path("data/amazon"), path("half/amazon"));
@@ -268,6 +283,8 @@ TEST_F(ReproduceTest, BadUsageIsToldBeforeAnythingStarts) {
        "--set: unknown option \"epoch\"; did you mean \"epochs\"?"},
       {reproduce("final-office31", "bad", {"--set", "source=dslr"}), "--set: source is up to"},
       {reproduce("final-office31", "bad", {"--set", "epochs"}), "is not of the form NAME=VALUE"},
+      {reproduce("final-office31", "bad", {"--set", "tensorboard=tb"}),
+       "--set tensorboard: the runs of a reproduction would all write to the same places"},
       {reproduce("final-office31", "bad", {"--set", "epochs=2"}), "sets it once more"},
       {reproduce("final-office31", "bad", {"--tasks", "A->X"}),
        "--tasks: there is no \"A->X\"; did you mean"},

@@ -182,7 +182,7 @@ void write_tables(const fs::path& stem, const report::ComparisonTable& table) {
 // After a failure there may be nothing to report, and that failure is what the user has to know.
 void report_on(const std::string& out, bool has_failed) {
   try {
-    std::cout << fmt::format("report {}\n", write_report(out, {out}).string());
+    log_info(fmt::format("report: {}", write_report(out, {out}).string()));
   } catch (const std::exception& error) {
     if (!has_failed) throw;
     log_warning(fmt::format("there is no report: {}", error.what()));

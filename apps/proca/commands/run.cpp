@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "proca/core/log.h"
 #include "run_report.h"
 #include "seeds.h"
 #include "write_report.h"
@@ -33,9 +34,7 @@ void run(Options& options, const OptionSet& set) {
   write_results(options.out, json, text);
   std::cout << (options.json ? json : text);
   if (options.no_report) return;
-  const auto page = write_report(options.out, {options.out});
-  // JSON on standard output stays JSON.
-  (options.json ? std::cerr : std::cout) << fmt::format("report {}\n", page.string());
+  log_info(fmt::format("report: {}", write_report(options.out, {options.out}).string()));
 }
 
 }  // namespace

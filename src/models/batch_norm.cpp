@@ -14,14 +14,25 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-const BatchNormKernels* kernels_for(const torch::Tensor& values) {
-  if (values.device().is_cpu()) return &cpu_batch_norm_kernels();
-  return values.device().is_cuda() ? cuda_batch_norm_kernels() : nullptr;
+const BatchNormKernels* kernels_for(const BatchNormInput& input) {
+  const auto device = input.values.device();
+  const auto* kernels = device.is_cpu()    ? &cpu_batch_norm_kernels()
+                        : device.is_cuda() ? cuda_batch_norm_kernels()
+                                           : nullptr;
+  if (kernels != nullptr && kernels->can_run(input)) return kernels;
+  return input.ranks != nullptr ? &shared_batch_norm_kernels() : nullptr;
 }
 
 torch::Tensor dense(const torch::Tensor& values) {
   return values.contiguous(values.dim() == 4 ? torch::MemoryFormat::ChannelsLast
                                              : torch::MemoryFormat::Contiguous);
+}
+
+// What outlives a network's graph, as something that a graph can keep.
+int64_t number_of(const void* pointer) { return reinterpret_cast<intptr_t>(pointer); }
+template <typename T>
+T* pointer_of(const c10::IValue& number) {
+  return reinterpret_cast<T*>(static_cast<intptr_t>(number.toInt()));
 }
 
 // A kernel and its way back, for LibTorch's automatic differentiation.
@@ -33,11 +44,14 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
                                const torch::Tensor& /*residual*/, const torch::Tensor& weight,
                                const torch::Tensor& bias, const BatchNormInput& input) {
     const c10::impl::ExcludeDispatchKeyGuard as_it_is(c10::autocast_dispatch_keyset);
-    const auto result = kernels_for(values)->forward(input);
+    const auto* kernels = kernels_for(input);
+    const auto result = kernels->forward(input);
     // The output itself is needed only to see what the rectifier let through.
     const bool look_at_output = input.relu && !result.mask.defined();
     context->save_for_backward({values, weight, bias, result.mean, result.inv_std, result.mask,
-                                look_at_output ? result.output : torch::Tensor()});
+                                look_at_output ? result.output : torch::Tensor(), result.pixels});
+    context->saved_data["kernels"] = number_of(kernels);
+    context->saved_data["ranks"] = number_of(input.ranks);
     context->saved_data["group_sizes"] = input.group_sizes;
     context->saved_data["epsilon"] = input.epsilon;
     context->saved_data["relu"] = input.relu;
@@ -58,11 +72,15 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
     input.group_sizes = data["group_sizes"].toIntVector();
     input.epsilon = data["epsilon"].toDouble();
     input.relu = data["relu"].toBool();
-    const BatchNormResult result{
-        .output = saved[6], .mean = saved[3], .inv_std = saved[4], .mask = saved[5]};
-    auto gradients =
-        kernels_for(input.values)
-            ->backward(dense(output_gradients[0].to(input.values.scalar_type())), input, result);
+    input.ranks = pointer_of<Ranks>(data["ranks"]);
+    const BatchNormResult result{.output = saved[6],
+                                 .mean = saved[3],
+                                 .inv_std = saved[4],
+                                 .pixels = saved[7],
+                                 .mask = saved[5]};
+    auto gradients = pointer_of<const BatchNormKernels>(data["kernels"])
+                         ->backward(dense(output_gradients[0].to(input.values.scalar_type())),
+                                    input, result);
     return {gradients.values, gradients.residual, gradients.weight, gradients.bias, {}};
   }
 };
@@ -108,6 +126,7 @@ void check_groups(const BatchNormInput& input) {
   const auto& sizes = input.group_sizes;
   TORCH_CHECK(std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) <= values.size(0),
               "groups of ", at::IntArrayRef(sizes), " images in a batch of ", values.size(0));
+  if (input.ranks != nullptr) return;  // Others may have more.
   for (const int64_t size : sizes) {
     const int64_t image = values.dim() == 4 ? values.size(2) * values.size(3) : 1;
     TORCH_CHECK(size * image > 1,
@@ -143,17 +162,16 @@ torch::Tensor BatchNormImpl::forward(const torch::Tensor& values, at::IntArrayRe
                        .group_sizes = group_sizes.vec(),
                        .momentum = momentum_,
                        .epsilon = epsilon_,
-                       .relu = then.relu};
+                       .relu = then.relu,
+                       .ranks = ranks_.get()};
   if (!is_training()) {
     return finish(batch_norm(input, values, /*training=*/false), input.residual, then.relu);
   }
   if (input.group_sizes.empty()) input.group_sizes = {values.size(0)};
   check_groups(input);
-  const auto* kernels = kernels_for(values);
-  if (kernels == nullptr) return group_by_group(input);
   input.values = dense(values);
   if (input.residual.defined()) input.residual = dense(input.residual);
-  if (!kernels->can_run(input)) return group_by_group(input);
+  if (kernels_for(input) == nullptr) return group_by_group(input);
   return FusedBatchNorm::apply(
       input.values, input.residual.defined() ? input.residual : input.values, weight, bias, input);
 }

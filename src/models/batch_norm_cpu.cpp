@@ -3,7 +3,8 @@
 // Work is cut into chunks by the shape of the activations alone, sums are added up in the
 // order of the chunks: neither the number of threads nor their timing, nor the other
 // groups of a batch change a single bit. One group is finished before the next begins, so
-// that the second pass over it finds it in the cache.
+// that the second pass over it finds it in the cache; with other ranks, who want to be asked
+// about all groups at once, there is one pass over all for the sums.
 
 #include <algorithm>
 #include <cmath>
@@ -128,8 +129,13 @@ const float* guess_means(Line& line, const float* values, const Piece& piece) {
   return line.repeated();
 }
 
-// Fills a group's rows of the result's statistics and moves the running ones.
-void measure(const BatchNormInput& input, const Piece& piece, float* means, float* inv_stds) {
+// A group's count, mean and sum of squared differences to it, by channel.
+struct Moments {
+  double pixels = 0;
+  std::vector<double> means, squares;
+};
+
+Moments moments_of(const BatchNormInput& input, const Piece& piece) {
   const auto* values = input.values.data_ptr<float>();
   Line guesses(piece);
   const float* centres = guess_means(guesses, values, piece);
@@ -143,19 +149,52 @@ void measure(const BatchNormInput& input, const Piece& piece, float* means, floa
                     .squares = sums.second(chunk)});
   });
   sums.finish();
+  Moments moments{.pixels = static_cast<double>(piece.pixels())};
+  for (int64_t c = 0; c < piece.channels; ++c) {
+    const double offset = sums.first(0)[c] / moments.pixels;
+    moments.means.push_back(static_cast<double>(centres[c]) + offset);
+    moments.squares.push_back(sums.second(0)[c] - offset * sums.first(0)[c]);
+  }
+  return moments;
+}
+
+// Those of all ranks' images, group by group.
+void share(Ranks& ranks, std::vector<Moments>& groups) {
+  const auto channels = static_cast<int64_t>(groups.front().means.size());
+  const auto all = torch::empty({static_cast<int64_t>(groups.size()), 2 * channels + 1},
+                                torch::kFloat64);
+  auto* number = all.data_ptr<double>();
+  for (const auto& group : groups) {
+    *number++ = group.pixels;
+    for (const double mean : group.means) *number++ = mean * group.pixels;
+    for (size_t c = 0; c < group.means.size(); ++c) {
+      *number++ = group.squares[c] + group.pixels * group.means[c] * group.means[c];
+    }
+  }
+  ranks.sum(all);
+  const auto* sum = all.data_ptr<double>();
+  for (auto& group : groups) {
+    group.pixels = *sum++;
+    for (double& mean : group.means) mean = *sum++ / group.pixels;
+    for (size_t c = 0; c < group.means.size(); ++c) {
+      group.squares[c] = *sum++ - group.pixels * group.means[c] * group.means[c];
+    }
+  }
+}
+
+// Fills a group's rows of the result's statistics and moves the running ones.
+void use(const BatchNormInput& input, const Moments& moments, float* means, float* inv_stds) {
   auto* running_means = input.running_mean.data_ptr<float>();
   auto* running_vars = input.running_var.data_ptr<float>();
-  const auto pixels = static_cast<double>(piece.pixels());
+  const double pixels = moments.pixels;
   const auto move = [&](float& running, double seen) {
     running = static_cast<float>((1 - input.momentum) * static_cast<double>(running) +
                                  input.momentum * seen);
   };
-  for (int64_t c = 0; c < piece.channels; ++c) {
-    const double offset = sums.first(0)[c] / pixels;
-    const double mean = static_cast<double>(centres[c]) + offset;
+  for (size_t c = 0; c < moments.means.size(); ++c) {
+    const double mean = moments.means[c], squares = moments.squares[c];
     // Rounding may leave something below zero of a channel without any spread. The
     // comparison is this way round for what is not a number to stay so.
-    const double squares = sums.second(0)[c] - offset * sums.first(0)[c];
     const double variance = squares < 0 ? 0 : squares / pixels;
     means[c] = static_cast<float>(mean);
     inv_stds[c] = static_cast<float>(1 / std::sqrt(variance + input.epsilon));
@@ -181,6 +220,22 @@ Affine affine_of(const BatchNormInput& input, const Piece& piece, const float* m
   return affine;
 }
 
+// What the loops of the way back read of a group, along a line.
+struct GroupLines {
+  GroupLines(const BatchNormInput& input, const Piece& piece, const float* group_means,
+             const float* inv_stds)
+      : mean(piece), affine(affine_of(input, piece, group_means, inv_stds)) {
+    std::copy(group_means, group_means + piece.channels, &mean[0]);
+    means = mean.repeated();
+    scales = affine.scale.repeated();
+    shifts = affine.shift.repeated();
+  }
+
+  Line mean;
+  Affine affine;
+  const float *means, *scales, *shifts;
+};
+
 torch::MemoryFormat format_of(const torch::Tensor& values) {
   return values.dim() == 4 ? torch::MemoryFormat::ChannelsLast : torch::MemoryFormat::Contiguous;
 }
@@ -198,6 +253,9 @@ bool can_run(const BatchNormInput& input) {
   const int64_t used =
       std::accumulate(input.group_sizes.begin(), input.group_sizes.end(), int64_t{0});
   if (used != values.size(0)) return false;  // Padding is for GPUs.
+  if (std::find(input.group_sizes.begin(), input.group_sizes.end(), 0) != input.group_sizes.end()) {
+    return false;  // Only where ranks have shares.
+  }
   return (values.dim() == 2 || values.dim() == 4) && dense(values) && values.numel() > 0 &&
          (!input.residual.defined() ||
           (dense(input.residual) && input.residual.sizes() == values.sizes())) &&
@@ -210,14 +268,22 @@ BatchNormResult forward(const BatchNormInput& input) {
   const auto statistics = [&] {
     return torch::empty({static_cast<int64_t>(pieces.size()), input.values.size(1)});
   };
-  const BatchNormResult result{like(input.values), statistics(), statistics(), {}};
+  BatchNormResult result{like(input.values), statistics(), statistics(), {}, {}};
   const auto* values = input.values.data_ptr<float>();
   const auto* residuals = input.residual.defined() ? input.residual.data_ptr<float>() : nullptr;
   auto* outputs = result.output.data_ptr<float>();
   auto* means = result.mean.data_ptr<float>();
   auto* inv_stds = result.inv_std.data_ptr<float>();
-  for (const auto& piece : pieces) {
-    measure(input, piece, means, inv_stds);
+  std::vector<Moments> shared;
+  if (input.ranks != nullptr) {
+    for (const auto& piece : pieces) shared.push_back(moments_of(input, piece));
+    share(*input.ranks, shared);
+    result.pixels = torch::empty({static_cast<int64_t>(pieces.size())}, torch::kFloat64);
+  }
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const auto& piece = pieces[i];
+    use(input, shared.empty() ? moments_of(input, piece) : shared[i], means, inv_stds);
+    if (!shared.empty()) result.pixels.data_ptr<double>()[i] = shared[i].pixels;
     auto affine = affine_of(input, piece, means, inv_stds);
     const float *scales = affine.scale.repeated(), *shifts = affine.shift.repeated();
     piece.for_chunks([&](int64_t, int64_t first, int64_t count) {
@@ -262,37 +328,52 @@ BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNor
   const auto rectifier = both         ? Rectifier::kFromOutput
                          : input.relu ? Rectifier::kRecomputed
                                       : Rectifier::kNone;
-  for (const auto& piece : pieces) {
-    Line mean(piece);
-    std::copy(means, means + piece.channels, &mean[0]);
-    auto affine = affine_of(input, piece, means, inv_stds);
-    const float *mean_line = mean.repeated(), *scales = affine.scale.repeated(),
-                *shifts = affine.shift.repeated();
+  // Two sums for every channel of every group: of gradients, and of their products with x^.
+  const auto channels = input.values.size(1);
+  const auto all = torch::empty({static_cast<int64_t>(pieces.size()), 2, channels}, torch::kFloat64);
+  const auto sum_up = [&](size_t i) {
+    const auto& piece = pieces[i];
+    GroupLines lines(input, piece, means + i * channels, inv_stds + i * channels);
     Sums sums(piece);
     piece.for_chunks([&](int64_t chunk, int64_t first, int64_t count) {
       run(GradientSumsLoop{.gradients = dy + first,
                            .values = values + first,
                            .count = count,
-                           .means = mean_line,
+                           .means = lines.means,
                            .width = piece.width,
                            .rectifier = rectifier,
-                           .scales = scales,
-                           .shifts = shifts,
+                           .scales = lines.scales,
+                           .shifts = lines.shifts,
                            .outputs = both ? outputs + first : nullptr,
                            .rectified = both ? rectified + first : nullptr,
                            .sums = sums.first(chunk),
                            .products = sums.second(chunk)});
     });
     sums.finish();
+    double* totals = all.data_ptr<double>() + i * 2 * channels;
+    for (int64_t c = 0; c < channels; ++c) {
+      totals[c] = sums.first(0)[c];
+      totals[channels + c] = sums.second(0)[c] * inv_stds[i * channels + c];
+      gradients.bias.data_ptr<float>()[c] += static_cast<float>(totals[c]);
+      gradients.weight.data_ptr<float>()[c] += static_cast<float>(totals[channels + c]);
+    }
+  };
+  if (input.ranks != nullptr) {
+    for (size_t i = 0; i < pieces.size(); ++i) sum_up(i);
+    input.ranks->sum(all);
+  }
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (input.ranks == nullptr) sum_up(i);
+    const auto& piece = pieces[i];
+    GroupLines lines(input, piece, means + i * channels, inv_stds + i * channels);
+    const double* totals = all.data_ptr<double>() + i * 2 * channels;
+    const auto pixels = input.ranks != nullptr ? result.pixels.data_ptr<double>()[i]
+                                               : static_cast<double>(piece.pixels());
     Line slope(piece), offset(piece);
-    const auto pixels = static_cast<double>(piece.pixels());
-    for (int64_t c = 0; c < piece.channels; ++c) {
-      const double inv_std = inv_stds[c], scale = weights[c] * inv_std;
-      const double sum = sums.first(0)[c], product = sums.second(0)[c] * inv_std;
-      gradients.bias.data_ptr<float>()[c] += static_cast<float>(sum);
-      gradients.weight.data_ptr<float>()[c] += static_cast<float>(product);
-      slope[c] = static_cast<float>(-scale * inv_std * product / pixels);
-      offset[c] = static_cast<float>(-scale * sum / pixels);
+    for (int64_t c = 0; c < channels; ++c) {
+      const double inv_std = inv_stds[i * channels + c], scale = weights[c] * inv_std;
+      slope[c] = static_cast<float>(-scale * inv_std * totals[channels + c] / pixels);
+      offset[c] = static_cast<float>(-scale * totals[c] / pixels);
     }
     const float *slopes = slope.repeated(), *offsets = offset.repeated();
     piece.for_chunks([&](int64_t, int64_t first, int64_t count) {
@@ -300,16 +381,14 @@ BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNor
                             .values = values + first,
                             .input_gradients = dx + first,
                             .count = count,
-                            .means = mean_line,
-                            .scales = scales,
+                            .means = lines.means,
+                            .scales = lines.scales,
                             .slopes = slopes,
                             .offsets = offsets,
                             .width = piece.width,
                             .rectifier = both ? Rectifier::kNone : rectifier,
-                            .shifts = shifts});
+                            .shifts = lines.shifts});
     });
-    means += piece.channels;
-    inv_stds += piece.channels;
   }
   return gradients;
 }

@@ -4,6 +4,8 @@
 
 #include <torch/types.h>
 
+#include "proca/models/ranks.h"
+
 namespace proca::models {
 
 /// y = activation(batch_norm(x) + residual) over a batch that consists of groups, each
@@ -21,12 +23,15 @@ struct BatchNormInput {
   double momentum = 0.1;
   double epsilon = 1e-5;
   bool relu = false;
+  /// Those whose images of a group have statistics in common; null for this process alone.
+  Ranks* ranks = nullptr;
 };
 
 /// The result, and what the way back needs.
 struct BatchNormResult {
   torch::Tensor output;         ///< like `values`
   torch::Tensor mean, inv_std;  ///< [G, C] by group
+  torch::Tensor pixels;         ///< double [G], of all ranks; undefined for one process alone
   /// Which outputs passed the rectifier, one bit each along the channels (uint8
   /// [pixels, C / 8]); undefined where a kernel finds that out otherwise.
   torch::Tensor mask;
@@ -47,6 +52,8 @@ struct BatchNormKernels {
 };
 
 const BatchNormKernels& cpu_batch_norm_kernels();
+/// In LibTorch's own operations, for several ranks, on any device, with empty groups and padding.
+const BatchNormKernels& shared_batch_norm_kernels();
 /// Null in a build without CUDA.
 const BatchNormKernels* cuda_batch_norm_kernels();
 

@@ -62,9 +62,25 @@ int64_t ResNet::filled_up(const torch::Tensor& images) {
   return count;
 }
 
+bool ResNet::share(const std::shared_ptr<Ranks>& ranks) {
+  ranks_ = ranks;
+  for (const auto& module : modules(/*include_self=*/false)) {
+    if (auto* norm = module->as<BatchNormImpl>()) norm->share(ranks);
+  }
+  return true;
+}
+
 torch::Tensor ResNet::forward_groups(const torch::Tensor& images, at::IntArrayRef groups) {
+  const auto group_sizes = groups.empty() ? std::vector<int64_t>{images.size(0)} : groups.vec();
+  if (!ranks_) return compute(images, group_sizes);
+  return compute_shared(*ranks_, images, group_sizes,
+                        [this](const torch::Tensor& mine, at::IntArrayRef sizes) {
+                          return compute(mine, sizes);
+                        });
+}
+
+torch::Tensor ResNet::compute(const torch::Tensor& images, at::IntArrayRef group_sizes) {
   const int64_t count = images.size(0), padding = filled_up(images) - count;
-  const auto group_sizes = groups.empty() ? std::vector<int64_t>{count} : groups.vec();
   const auto input =
       padding > 0 ? torch::constant_pad_nd(images, {0, 0, 0, 0, 0, 0, 0, padding}) : images;
   auto output = bn1_->forward(conv1_->forward(input), group_sizes, {.relu = true});

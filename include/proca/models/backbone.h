@@ -9,6 +9,8 @@
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
+#include "proca/models/ranks.h"
+
 namespace proca::models {
 
 /// Turns images into one feature vector each.
@@ -27,6 +29,10 @@ class Backbone : public torch::nn::Module {
   /// up to it, where that is faster than being ready for both.
   virtual void expect_batch(int64_t /*num_images*/) {}
   virtual int64_t feature_size() const = 0;
+  /// From here on every rank computes its share of each group of images and gets the
+  /// features of the others' from them (`compute_shared`). Returns false, and leaves all to
+  /// every rank, where a backbone cannot: its batch-norm may be one that knows of no ranks.
+  virtual bool share(const std::shared_ptr<Ranks>& /*ranks*/) { return false; }
 };
 
 /// In which convolution of a bottleneck block the resolution is halved.

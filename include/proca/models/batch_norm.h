@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
 #include <torch/types.h>
+
+#include "proca/models/ranks.h"
 
 namespace proca::models {
 
@@ -30,6 +34,10 @@ class BatchNormImpl : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& values, at::IntArrayRef group_sizes, const Then& then);
   torch::Tensor forward(const torch::Tensor& values) { return forward(values, {}, {}); }
 
+  /// From here on, in training mode, every group has the statistics of all ranks' images of
+  /// that group, of which there may be none here. Null: of those here.
+  void share(std::shared_ptr<Ranks> ranks) { ranks_ = std::move(ranks); }
+
   double epsilon() const { return epsilon_; }
 
   torch::Tensor weight, bias, running_mean, running_var, num_batches_tracked;
@@ -37,6 +45,7 @@ class BatchNormImpl : public torch::nn::Module {
  private:
   double momentum_ = 0.1;
   double epsilon_ = 1e-5;
+  std::shared_ptr<Ranks> ranks_;
 };
 TORCH_MODULE(BatchNorm);
 

@@ -78,6 +78,7 @@ class ResNet final : public Backbone {
   torch::Tensor forward_groups(const torch::Tensor& images, at::IntArrayRef groups) override;
   void expect_batch(int64_t num_images) override { batch_sizes_.insert(num_images); }
   int64_t feature_size() const override { return feature_size_; }
+  bool share(const std::shared_ptr<Ranks>& ranks) override;
   const ResNetLayout& layout() const { return layout_; }
 
   /// Appends this network's operations to a graph; returns the name of the features.
@@ -86,9 +87,11 @@ class ResNet final : public Backbone {
  private:
   void initialise(uint64_t seed);
   int64_t filled_up(const torch::Tensor& images);
+  torch::Tensor compute(const torch::Tensor& images, at::IntArrayRef group_sizes);
 
   ResNetLayout layout_;
   int64_t feature_size_ = 0;
+  std::shared_ptr<Ranks> ranks_;  // null: alone
   std::shared_ptr<ConvolutionImpl> conv1_;
   BatchNorm bn1_;
   std::vector<std::shared_ptr<ResidualBlockImpl>> blocks_;  // of all stages, in order

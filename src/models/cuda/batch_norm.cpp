@@ -38,6 +38,7 @@ cuda::Layout layout_of(const BatchNormInput& input) {
 bool can_run(const BatchNormInput& input) {
   const auto& values = input.values;
   const auto type = values.scalar_type();
+  if (input.ranks != nullptr) return false;  // Statistics and output are one launch.
   return values.is_cuda() && (values.dim() == 4 || values.dim() == 2) && values.numel() > 0 &&
          (type == torch::kFloat32 || type == torch::kBFloat16) &&
          values.size(1) % cuda::kChannelMultiple == 0 &&

@@ -109,6 +109,8 @@ probe_build() {
   # What reports draw their charts with.
   [ -e /usr/share/javascript/chart.js/chart.min.js ] || want chart.js libjs-chart.js
   if [ "$(torch_origin)" = system ]; then
+    # Without it one process cannot train together with others on CPUs.
+    header want libgloo-dev gloo/config.h
     header need libtorch-dev torch/csrc/api/include/torch/types.h
     # Without it Debian's LibTorch falls back to a BLAS fifty times slower.
     # (ldconfig is not on every user's PATH; grep -q would end it with a signal.)

@@ -53,6 +53,14 @@ void ClassCentres::add(const torch::Tensor& features, const torch::Tensor& label
   }
 }
 
+void ClassCentres::add_up(models::Ranks& ranks) {
+  ranks.sum(sums_);
+  const auto counts = torch::tensor(counts_, torch::kInt64).to(sums_.device());
+  ranks.sum(counts);
+  const auto host = counts.to(torch::kCPU);
+  std::copy_n(host.data_ptr<int64_t>(), counts_.size(), counts_.begin());
+}
+
 torch::Tensor ClassCentres::centres() const {
   auto divisors = torch::empty({sums_.size(0), 1}, torch::kFloat64);
   std::transform(counts_.begin(), counts_.end(), divisors.data_ptr<double>(),

@@ -1,11 +1,13 @@
 #include "proca/core/interrupt.h"
 
+#include <atomic>
 #include <csignal>
 
 namespace proca {
 namespace {
 
 volatile std::sig_atomic_t stop_requested = 0;
+std::atomic<bool> stops_together = false, has_agreed = false;
 
 // The second signal kills, whichever of the two it is.
 void on_signal(int) {
@@ -22,7 +24,13 @@ void catch_interrupts() {
 }
 
 void throw_if_interrupted(const char* message) {
-  if (stop_requested != 0) throw Interrupted(message);
+  if (stops_together ? has_agreed.load() : is_stop_requested()) throw Interrupted(message);
 }
+
+bool is_stop_requested() { return stop_requested != 0; }
+
+void stop_together() { stops_together = true; }
+
+void agree_to_stop() { has_agreed = true; }
 
 }  // namespace proca

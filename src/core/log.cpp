@@ -12,6 +12,7 @@ namespace proca {
 namespace {
 
 LogLevel current_level = LogLevel::kInfo;
+std::string process_prefix;
 
 spdlog::logger& logger() {
   static const auto instance = [] {
@@ -30,13 +31,14 @@ void write(LogLevel level, spdlog::level::level_enum colour, std::string_view pr
            std::string_view message) {
   if (level < current_level) return;
   if (is_on_terminal()) std::fputs("\r\033[K", stderr);
-  logger().log(colour, "{}{}", prefix, message);
+  logger().log(colour, "{}{}{}", process_prefix, prefix, message);
 }
 
 }  // namespace
 
 void set_log_level(LogLevel level) { current_level = level; }
 LogLevel log_level() { return current_level; }
+void set_log_prefix(std::string prefix) { process_prefix = std::move(prefix); }
 
 void log_debug(std::string_view message) {
   write(LogLevel::kDebug, spdlog::level::debug, "", message);

@@ -78,6 +78,7 @@ void AdaptOptions::bind(OptionSet& options) {
   options.bind("seed", seed, "of every random choice", 0);
   load.bind(options);
   compute.bind(options);
+  compute.bind_ranks(options);
 }
 
 }  // namespace proca::engine

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <torch/types.h>
 
+#include "agreement.h"
 #include "device_images.h"
 #include "proca/core/error.h"
 #include "proca/core/interrupt.h"
@@ -65,11 +66,13 @@ class Adapter::Implementation {
                   .batch_size = inference_batch_size(device_),
                   .precision = options_.compute.precision,
                   .images = images_.get(),
-                  .threads = options_.compute.resolved_threads()};
+                  .threads = options_.compute.resolved_threads(),
+                  .ranks = options_.compute.ranks.get()};
     network_ = load_model(state).network;
     network_->to(device_);
     views_ = std::make_unique<StepViews>(*writer_, manifest_.model, network_, inference_);
-    views_->set_cache(FrozenCache(options_.frozen_cache));
+    // One rank may find there what another does not.
+    if (!options_.compute.ranks) views_->set_cache(FrozenCache(options_.frozen_cache));
     views_->set_barrier([this] { saver_->wait(); });
     // Before the first step the network is the source model, and stays it until `adapt`:
     // a method may change it as soon as it is built.
@@ -267,7 +270,7 @@ class Adapter::Implementation {
     const Stopwatch watch;
     auto load = options_.load;  // What the target images left of the memory.
     load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_->cached_bytes());
-    if (!machine_) begin_warm_up();
+    if (!machine_ && !options_.compute.ranks) begin_warm_up();
     const auto target = target_images(load);
     const auto source = source_images(load);
     auto context = views_->context();
@@ -306,6 +309,10 @@ class Adapter::Implementation {
       save();
       throw Interrupted("stopped and saved; the same command goes on from here");
     }
+    auto* const ranks = options_.compute.ranks.get();
+    check_agreement(ranks, "network", network_->state());
+    check_agreement(ranks, "method's state", method_->save());
+    if (auto* memory = method_->memory()) check_agreement(ranks, "memory", memory->save());
     outcome.losses = trainer.losses();
     if (const auto* decisions = method_->decisions()) {
       outcome.detected = decisions->shared_classes.classes;

@@ -89,8 +89,14 @@ void ComputeOptions::bind(OptionSet& options) {
       {{"auto", GraphMode::kAuto}, {"on", GraphMode::kOn}, {"off", GraphMode::kOff}});
 }
 
+void ComputeOptions::bind_ranks(OptionSet& options) {
+  options.bind("rank-timeout", rank_timeout_s,
+               "seconds that another rank may take to answer, when several train together", 1,
+               86400);
+}
+
 int64_t ComputeOptions::resolved_threads() const {
-  return threads > 0 ? threads : available_cores();
+  return threads > 0 ? threads : std::max<int64_t>(1, available_cores() / local_ranks);
 }
 
 c10::Device choose_device(const ComputeOptions& options) {

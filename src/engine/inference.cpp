@@ -20,31 +20,39 @@ namespace proca::engine {
 
 namespace {
 
-std::unique_ptr<BatchFeed> open_feed(const data::ImageStore& store,
+models::Share share_of(const data::ImageStore& store, const InferenceOptions& options) {
+  return options.ranks != nullptr ? options.ranks->share_of(store.size())
+                                  : models::Share{0, store.size()};
+}
+
+std::unique_ptr<BatchFeed> open_feed(const data::ImageStore& store, const models::Share& share,
                                      const data::Preprocessing& preprocessing,
                                      const InferenceOptions& options) {
-  FeedPlan plan{.batches = data::ordered_batches(store.size(), options.batch_size),
+  FeedPlan plan{.batches = data::ordered_batches(share.count, options.batch_size),
                 .augmentation = preprocessing.centre_crop()};
+  for (auto& batch : plan.batches) {
+    for (int64_t& index : batch) index += share.first;
+  }
   plan.epochs.assign(plan.batches.size(), 0);
   if (options.images != nullptr) return options.images->feed(store, std::move(plan), preprocessing);
   return std::make_unique<LoaderFeed>(store, std::move(plan), preprocessing, options.device,
                                       options.threads);
 }
 
-void for_each_batch(const data::ImageStore& store, const data::Preprocessing& preprocessing,
-                    const InferenceOptions& options,
+void for_each_batch(const data::ImageStore& store, const models::Share& share,
+                    const data::Preprocessing& preprocessing, const InferenceOptions& options,
                     const std::function<void(const TensorBatch&, std::vector<int64_t>)>& receive) {
   const torch::NoGradGuard no_grad;
   // Also when a method asks in the middle of an iteration: decisions are made of this.
   const AutocastScope precise(Precision::kTf32, options.device);
-  const auto feed = open_feed(store, preprocessing, options);
-  Progress progress(options.title, store.size(), "images");
+  const auto feed = open_feed(store, share, preprocessing, options);
+  Progress progress(options.title, share.count, "images");
   int64_t done = 0;
   while (const auto batch = feed->next()) {
     throw_if_interrupted("stopped");
     // They come in order: the device need not be asked.
     std::vector<int64_t> indexes(static_cast<size_t>(batch->images.size(0)));
-    std::iota(indexes.begin(), indexes.end(), done);
+    std::iota(indexes.begin(), indexes.end(), share.first + done);
     done += batch->images.size(0);
     receive(*batch, std::move(indexes));
     progress.update(done);
@@ -65,15 +73,16 @@ torch::Tensor filled_up(const torch::Tensor& images, int64_t num_images,
   return torch::constant_pad_nd(images, {0, 0, 0, 0, 0, 0, 0, wanted - count});
 }
 
-// What the network says about one batch after the other, on its device.
+// What the network says about one batch after the other of some images, on its device.
 void for_each_output(
     const models::ClassifierNetwork& network, const data::ImageStore& store,
-    const data::Preprocessing& preprocessing, const InferenceOptions& options,
+    const models::Share& share, const data::Preprocessing& preprocessing,
+    const InferenceOptions& options,
     const std::function<void(const models::NetworkOutput&, std::vector<int64_t>)>& receive) {
   const ScopeTimer timer(options.title);
   const auto run =
       models::make_predictor(network, inference_dtype(options.precision, options.device));
-  for_each_batch(store, preprocessing, options,
+  for_each_batch(store, share, preprocessing, options,
                  [&](const TensorBatch& batch, std::vector<int64_t> indexes) {
                    const int64_t count = batch.images.size(0);
                    const auto output = run(filled_up(batch.images, store.size(), options));
@@ -99,7 +108,7 @@ int64_t inference_batch_size(torch::Device device) { return device.is_cuda() ? 2
 void predict(const models::ClassifierNetwork& network, const data::ImageStore& store,
              const data::Preprocessing& preprocessing, const InferenceOptions& options,
              const std::function<void(const BatchPrediction&)>& receive) {
-  for_each_output(network, store, preprocessing, options,
+  for_each_output(network, store, {0, store.size()}, preprocessing, options,
                   [&](const models::NetworkOutput& output, std::vector<int64_t> indexes) {
                     receive({std::move(indexes), probabilities_of(output).to(torch::kCPU),
                              output.features.to(torch::kCPU, torch::kFloat32)});
@@ -108,7 +117,7 @@ void predict(const models::ClassifierNetwork& network, const data::ImageStore& s
 
 void visit_images(const data::ImageStore& store, const data::Preprocessing& preprocessing,
                   const InferenceOptions& options, const methods::StepContext::Visitor& visitor) {
-  for_each_batch(store, preprocessing, options,
+  for_each_batch(store, {0, store.size()}, preprocessing, options,
                  [&](const TensorBatch& batch, const std::vector<int64_t>&) {
                    visitor(batch.images, batch.labels);
                  });
@@ -119,16 +128,18 @@ methods::Predictions predict_all(const models::ClassifierNetwork& network,
                                  const data::Preprocessing& preprocessing,
                                  const InferenceOptions& options) {
   const auto on_device = torch::dtype(torch::kFloat32).device(options.device);
-  const auto probabilities = torch::empty({store.size(), network->num_classes()}, on_device);
-  const auto features = torch::empty({store.size(), network->feature_size()}, on_device);
-  int64_t done = 0;
-  for_each_output(network, store, preprocessing, options,
+  const auto probabilities = torch::zeros({store.size(), network->num_classes()}, on_device);
+  const auto features = torch::zeros({store.size(), network->feature_size()}, on_device);
+  for_each_output(network, store, share_of(store, options), preprocessing, options,
                   [&](const models::NetworkOutput& output, const std::vector<int64_t>& indexes) {
                     const auto count = static_cast<int64_t>(indexes.size());
-                    probabilities.narrow(0, done, count).copy_(probabilities_of(output));
-                    features.narrow(0, done, count).copy_(output.features);
-                    done += count;
+                    probabilities.narrow(0, indexes.front(), count).copy_(probabilities_of(output));
+                    features.narrow(0, indexes.front(), count).copy_(output.features);
                   });
+  if (options.ranks != nullptr) {
+    options.ranks->complete(probabilities);
+    options.ranks->complete(features);
+  }
   return {.probabilities = probabilities.to(torch::kCPU), .features = features.to(torch::kCPU)};
 }
 
@@ -137,11 +148,12 @@ torch::Tensor feature_centres(const models::ClassifierNetwork& network,
                               const data::Preprocessing& preprocessing,
                               const InferenceOptions& options) {
   adaptation::ClassCentres centres(network->num_classes(), network->feature_size(), options.device);
-  for_each_output(network, store, preprocessing, options,
+  for_each_output(network, store, share_of(store, options), preprocessing, options,
                   [&](const models::NetworkOutput& output, const std::vector<int64_t>& indexes) {
                     centres.add(output.features,
                                 torch::tensor(labels_of(store, indexes), torch::kInt64));
                   });
+  if (options.ranks != nullptr) centres.add_up(*options.ranks);
   return centres.centres();
 }
 
@@ -172,19 +184,19 @@ Evaluation evaluate_with_features(const models::ClassifierNetwork& network,
                                   const data::Preprocessing& preprocessing,
                                   InferenceOptions options, const std::vector<int64_t>& chosen) {
   const auto best =
-      torch::empty({store.size()}, torch::dtype(torch::kInt64).device(options.device));
-  const auto features = torch::empty({static_cast<int64_t>(chosen.size()), network->feature_size()},
+      torch::zeros({store.size()}, torch::dtype(torch::kInt64).device(options.device));
+  const auto features = torch::zeros({static_cast<int64_t>(chosen.size()), network->feature_size()},
                                      torch::dtype(torch::kFloat32).device(options.device));
-  std::vector<int64_t> labels;
-  size_t num_taken = 0;
+  const auto share = share_of(store, options);
+  // Those of images before this rank's share are others'.
+  auto num_taken = static_cast<size_t>(std::lower_bound(chosen.begin(), chosen.end(), share.first) -
+                                       chosen.begin());
   options.title = "evaluating";
   for_each_output(
-      network, store, preprocessing, options,
+      network, store, share, preprocessing, options,
       [&](const models::NetworkOutput& output, const std::vector<int64_t>& indexes) {
-        best.narrow(0, static_cast<int64_t>(labels.size()), output.logits.size(0))
+        best.narrow(0, indexes.front(), output.logits.size(0))
             .copy_(probabilities_of(output).argmax(1));
-        const auto more = labels_of(store, indexes);
-        labels.insert(labels.end(), more.begin(), more.end());
         std::vector<int64_t> rows;
         const auto first = static_cast<int64_t>(num_taken);
         while (num_taken < chosen.size() && chosen[num_taken] <= indexes.back()) {
@@ -194,13 +206,19 @@ Evaluation evaluate_with_features(const models::ClassifierNetwork& network,
         features.narrow(0, first, static_cast<int64_t>(rows.size()))
             .copy_(output.features.index_select(0, models::copy_to(rows, options.device)));
       });
+  if (options.ranks != nullptr) {
+    options.ranks->complete(best);
+    options.ranks->complete(features);
+  }
   const auto predictions = best.to(torch::kCPU);
   const auto* values = predictions.data_ptr<int64_t>();
   Evaluation evaluation{.report = {},
                         .predictions = {values, values + predictions.numel()},
                         .features = features.to(torch::kCPU)};
-  evaluation.report =
-      protocol::measure_accuracy(evaluation.predictions, labels, network->num_classes());
+  std::vector<int64_t> all(static_cast<size_t>(store.size()));
+  std::iota(all.begin(), all.end(), int64_t{0});
+  evaluation.report = protocol::measure_accuracy(evaluation.predictions, labels_of(store, all),
+                                                 network->num_classes());
   return evaluation;
 }
 

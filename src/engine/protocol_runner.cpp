@@ -264,7 +264,8 @@ class ProtocolRun {
          .batch_size = inference_batch_size(adapter.device()),
          .precision = options_.adapt.compute.precision,
          .images = images_.get(),
-         .threads = options_.adapt.compute.resolved_threads()},
+         .threads = options_.adapt.compute.resolved_threads(),
+         .ranks = options_.adapt.compute.ranks.get()},
         shown);
     record.classes = evaluation.report.classes;
     record.confusion = evaluation.report.confusion;

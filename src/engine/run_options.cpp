@@ -64,6 +64,7 @@ void RunOptions::bind(OptionSet& options) {
   options.begin_prefix("");
   adapt.load.bind(options);
   adapt.compute.bind(options);
+  adapt.compute.bind_ranks(options);
 }
 
 void RunOptions::apply(const protocol::Preset& preset, const OptionSet& options) {

@@ -8,6 +8,7 @@
 #include <torch/types.h>
 #include <nlohmann/json.hpp>
 
+#include "agreement.h"
 #include "device_images.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -171,6 +172,7 @@ class SourceTrainer {
         *optimizer_, [this](const TrainingIteration::Tensors& batch) { return losses_of(batch); },
         options_.compute, device_,
         recorder_for(options_.compute, device_, /*is_repeatable=*/true, "source training"));
+    share_training(*iteration_, network_, options_.compute);
   }
 
   void resume(const StateDirectory& state) {
@@ -293,7 +295,8 @@ class SourceTrainer {
                            .batch_size = inference_batch_size(device_),
                            .precision = options_.compute.precision,
                            .images = images_.get(),
-                           .threads = options_.compute.resolved_threads()})
+                           .threads = options_.compute.resolved_threads(),
+                           .ranks = options_.compute.ranks.get()})
                      .accuracy();
       line += fmt::format(", held-out accuracy {:.2f} %", *accuracy * 100);
       fields.emplace_back("holdout_accuracy_percent", *accuracy * 100);
@@ -312,6 +315,7 @@ class SourceTrainer {
   // Writing takes as long as a short epoch on a GPU. Until it is due a copy will do, which
   // is written if the next epoch is cut off.
   void end_epoch(StateWriter& writer) {
+    check_agreement(options_.compute.ranks.get(), "network", network_->state());
     const auto every = static_cast<double>(options_.checkpoint_every);
     if (manifest_.epoch == recipe_.epochs || since_saving_.seconds() >= every) {
       unsaved_.reset();

@@ -18,6 +18,7 @@ void SourceTrainingOptions::bind(OptionSet& options) {
   options.bind("seed", seed, "of every random choice", 0);
   load.bind(options);
   compute.bind(options);
+  compute.bind_ranks(options);
 }
 
 void SourceTrainingOptions::bind_model(OptionSet& options) {

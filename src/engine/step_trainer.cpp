@@ -7,6 +7,7 @@
 #include <ATen/Context.h>
 #include <fmt/format.h>
 
+#include "agreement.h"
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/core/progress.h"
@@ -100,7 +101,9 @@ TrainingMachine::TrainingMachine(const StepMaterial& material)
     : optimizer(parameter_groups(material), material.recipe.momentum, momentum_of(material.recipe)),
       iteration(optimizer, {}, material.compute, material.device,
                 recorder_for(material.compute, material.device, material.method->is_repeatable(),
-                             "this method")) {}
+                             "this method")) {
+  share_training(iteration, material.network, material.compute);
+}
 
 namespace {
 
@@ -216,6 +219,8 @@ void StepTrainer::update_progress() {
 void StepTrainer::run(EventLog& events, const std::function<void()>& checkpoint) {
   const ScopeTimer timer("training the step");
   if (!has_begun()) material_.method->begin_step(material_.context);
+  check_agreement(material_.compute.ranks.get(), "opinion of the step's images",
+                  material_.method->save());
   for (int64_t epoch = extra_epochs_; epoch < position_.epoch; ++epoch) {
     epoch_begin_ += stretch_of(epoch).count;
   }

@@ -97,7 +97,9 @@ std::vector<std::string> TrainingIteration::compute(const Tensors& inputs) {
   }
   if (!total.defined()) return names;
   optimizer_.zero_grad();
+  if (exchange_) exchange_->begin();
   total.backward();
+  if (exchange_) exchange_->finish();
   optimizer_.step();
   return names;
 }
@@ -132,6 +134,7 @@ std::map<std::string, double> TrainingIteration::take_means() {
   std::vector<torch::Tensor> parts;
   for (const auto& [name, sum] : taken) parts.push_back(sum.sum);
   const auto values = torch::stack(parts).cpu();  // The one time an epoch waits.
+  if (exchange_) exchange_->agree();
   std::map<std::string, double> means;
   int64_t place = 0;
   for (const auto& [name, sum] : taken) {
@@ -141,10 +144,25 @@ std::map<std::string, double> TrainingIteration::take_means() {
   return means;
 }
 
+void share_training(TrainingIteration& iteration, const models::ClassifierNetwork& network,
+                    const ComputeOptions& compute) {
+  if (!compute.ranks) return;
+  if (!network->backbone()->share(compute.ranks)) {
+    log_warning("this backbone's images cannot be shared out: every rank computes all of them");
+    return;
+  }
+  iteration.set_exchange(
+      std::make_unique<GradientExchange>(network->backbone_parameters(), compute.ranks));
+}
+
 std::unique_ptr<WorkRecorder> recorder_for(const ComputeOptions& compute, torch::Device device,
                                            bool is_repeatable, const std::string& what) {
   if (compute.graph == GraphMode::kOff) return nullptr;
   const bool must = compute.graph == GraphMode::kOn;
+  if (compute.ranks) {
+    if (must) throw InvalidOption("--graph on: several ranks cannot record; use auto or off");
+    return nullptr;
+  }
   if (!is_repeatable) {
     if (must) {
       throw InvalidOption(

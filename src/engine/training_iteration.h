@@ -9,9 +9,11 @@
 
 #include <torch/types.h>
 
+#include "gradient_exchange.h"
 #include "proca/engine/device.h"
 #include "proca/engine/sgd.h"
 #include "proca/methods/method.h"
+#include "proca/models/classifier_network.h"
 #include "work_recorder.h"
 
 namespace proca::engine {
@@ -40,6 +42,9 @@ class TrainingIteration {
   /// not come in the last one are forgotten, so that memory does not grow with every shape
   /// that ever came.
   void begin_anew();
+
+  /// Of weights whose gradients other ranks have a part of.
+  void set_exchange(std::unique_ptr<GradientExchange> exchange) { exchange_ = std::move(exchange); }
 
   void run(const Tensors& inputs, double lr_scale);
 
@@ -72,10 +77,16 @@ class TrainingIteration {
   Precision precision_;
   torch::Device device_;
   std::unique_ptr<WorkRecorder> recorder_;
+  std::unique_ptr<GradientExchange> exchange_;
   bool must_record_;
   std::map<std::string, LossSum> sums_;
   std::map<std::vector<int64_t>, Shape> shapes_;
 };
+
+/// If there are other ranks: from here on the network's backbone computes its share of
+/// every batch, and the iteration adds the gradients up.
+void share_training(TrainingIteration& iteration, const models::ClassifierNetwork& network,
+                    const ComputeOptions& compute);
 
 /// The recorder that `--graph` asks for; null for none. Throws `InvalidOption` where it
 /// must be recorded and cannot; `what` names what is to be recorded.

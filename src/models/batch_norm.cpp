@@ -78,9 +78,9 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
                                  .inv_std = saved[4],
                                  .pixels = saved[7],
                                  .mask = saved[5]};
-    auto gradients = pointer_of<const BatchNormKernels>(data["kernels"])
-                         ->backward(dense(output_gradients[0].to(input.values.scalar_type())),
-                                    input, result);
+    auto gradients =
+        pointer_of<const BatchNormKernels>(data["kernels"])
+            ->backward(dense(output_gradients[0].to(input.values.scalar_type())), input, result);
     return {gradients.values, gradients.residual, gradients.weight, gradients.bias, {}};
   }
 };

@@ -161,8 +161,8 @@ Moments moments_of(const BatchNormInput& input, const Piece& piece) {
 // Those of all ranks' images, group by group.
 void share(Ranks& ranks, std::vector<Moments>& groups) {
   const auto channels = static_cast<int64_t>(groups.front().means.size());
-  const auto all = torch::empty({static_cast<int64_t>(groups.size()), 2 * channels + 1},
-                                torch::kFloat64);
+  const auto all =
+      torch::empty({static_cast<int64_t>(groups.size()), 2 * channels + 1}, torch::kFloat64);
   auto* number = all.data_ptr<double>();
   for (const auto& group : groups) {
     *number++ = group.pixels;
@@ -330,7 +330,8 @@ BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNor
                                       : Rectifier::kNone;
   // Two sums for every channel of every group: of gradients, and of their products with x^.
   const auto channels = input.values.size(1);
-  const auto all = torch::empty({static_cast<int64_t>(pieces.size()), 2, channels}, torch::kFloat64);
+  const auto all =
+      torch::empty({static_cast<int64_t>(pieces.size()), 2, channels}, torch::kFloat64);
   const auto sum_up = [&](size_t i) {
     const auto& piece = pieces[i];
     GroupLines lines(input, piece, means + i * channels, inv_stds + i * channels);

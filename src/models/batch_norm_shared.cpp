@@ -64,8 +64,8 @@ BatchNormResult forward(const BatchNormInput& input) {
     input.running_var.mul_(1 - input.momentum).add_(unbiased.to(torch::kFloat32), input.momentum);
     const auto values = input.values.narrow(0, first, count).to(torch::kFloat32);
     const auto scale = input.weight * result.inv_std[i];
-    auto output = values * spread(scale, values) +
-                  spread(input.bias - result.mean[i] * scale, values);
+    auto output =
+        values * spread(scale, values) + spread(input.bias - result.mean[i] * scale, values);
     if (input.residual.defined()) output += input.residual.narrow(0, first, count);
     if (input.relu) output.relu_();
     result.output.narrow(0, first, count).copy_(output);
@@ -83,8 +83,8 @@ BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNor
   const int64_t channels = input.values.size(1);
   auto incoming = output_gradient.to(torch::kFloat32);
   if (input.relu) incoming = incoming * (result.output > 0);
-  const auto all = torch::zeros(
-      {groups, 2, channels}, torch::dtype(torch::kFloat64).device(input.values.device()));
+  const auto all = torch::zeros({groups, 2, channels},
+                                torch::dtype(torch::kFloat64).device(input.values.device()));
   const auto normalised = [&](int64_t i, int64_t first, int64_t count) {
     const auto values = input.values.narrow(0, first, count).to(torch::kFloat32);
     return (values - spread(result.mean[i], values)) * spread(result.inv_std[i], values);

@@ -73,10 +73,9 @@ bool ResNet::share(const std::shared_ptr<Ranks>& ranks) {
 torch::Tensor ResNet::forward_groups(const torch::Tensor& images, at::IntArrayRef groups) {
   const auto group_sizes = groups.empty() ? std::vector<int64_t>{images.size(0)} : groups.vec();
   if (!ranks_) return compute(images, group_sizes);
-  return compute_shared(*ranks_, images, group_sizes,
-                        [this](const torch::Tensor& mine, at::IntArrayRef sizes) {
-                          return compute(mine, sizes);
-                        });
+  return compute_shared(
+      *ranks_, images, group_sizes,
+      [this](const torch::Tensor& mine, at::IntArrayRef sizes) { return compute(mine, sizes); });
 }
 
 torch::Tensor ResNet::compute(const torch::Tensor& images, at::IntArrayRef group_sizes) {

@@ -6,6 +6,8 @@
 
 #include "commands.h"
 #include "proca/engine/adapter.h"
+#include "proca/engine/launch.h"
+#include "proca/engine/rank_folder.h"
 
 namespace proca::app {
 namespace {
@@ -34,14 +36,19 @@ void print(const engine::StepOutcome& outcome, const engine::Adapter& adapter) {
                            adapter.manifest().adapted_classes.size(), names.size());
 }
 
-void run(const Options& options) {
-  engine::Adapter adapter(options.adapt, options.state);
+void run(Options& options) {
+  auto& compute = options.adapt.compute;
+  engine::join_ranks(compute);
+  if (!engine::is_first(compute)) options.adapt.tensorboard.clear();
+  const engine::RankFolder state(compute.ranks, options.state);
+  engine::Adapter adapter(options.adapt, state.path());
   const std::shared_ptr target =
       data::open_images(std::filesystem::path(options.target),
                         {.labels = data::Labels::kIgnored, .root = options.adapt.load.root});
   const auto outcome = adapter.adapt(
       target, options.again ? engine::SameImages::kAdaptAgain : engine::SameImages::kSkip,
       options.discard_unfinished ? engine::Unfinished::kDiscard : engine::Unfinished::kRefuse);
+  if (!engine::is_first(compute)) return;
   if (outcome.already_done) {
     std::cout << fmt::format(
         "step {} was about these images already; nothing to do (--again adapts once more)\n",

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "proca/engine/launch.h"
+#include "proca/engine/rank_folder.h"
 #include "proca/engine/source_trainer.h"
 
 namespace proca::app {
@@ -19,7 +21,12 @@ Command pretrain_command() {
             set.require();
             options->training.bind(set);
             return [options] {
-              const auto result = engine::train_source(options->training, options->out);
+              auto& compute = options->training.compute;
+              engine::join_ranks(compute);
+              if (!engine::is_first(compute)) options->training.tensorboard.clear();
+              const engine::RankFolder out(compute.ranks, options->out);
+              const auto result = engine::train_source(options->training, out.path());
+              if (!engine::is_first(compute)) return;
               std::cout << fmt::format("source model: {} ({} epochs)\n", options->out,
                                        result.epochs);
               if (result.holdout_accuracy) {

@@ -15,6 +15,7 @@
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
 #include "proca/core/parallel.h"
+#include "proca/engine/launch.h"
 #include "proca/engine/reproduction.h"
 #include "proca/report/comparison_table.h"
 #include "seeds.h"
@@ -206,6 +207,11 @@ void check(const Options& options) {
 
 void reproduce(const Options& options, const OptionSet& set) {
   if (options.list) return print_list();
+  if (const auto launch = engine::find_launch(); launch && launch->size > 1) {
+    throw InputError(
+        "reproduce starts its runs by itself and cannot be one of several ranks; use --jobs, or "
+        "`proca run` with ranks");
+  }
   check(options);
   if (*set.find("budget")->chosen && options.budget <= 0) {
     throw InvalidOption(fmt::format("--budget: {} is not above 0", options.budget));

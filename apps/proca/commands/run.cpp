@@ -5,6 +5,8 @@
 
 #include "commands.h"
 #include "proca/core/log.h"
+#include "proca/engine/launch.h"
+#include "proca/engine/rank_folder.h"
 #include "run_report.h"
 #include "seeds.h"
 #include "write_report.h"
@@ -25,8 +27,13 @@ void run(Options& options, const OptionSet& set) {
   options.run.seeds =
       options.seeds.empty() ? std::vector{options.seed} : parse_seeds(options.seeds);
   const auto preset = protocol::find_preset(options.run.preset);
+  auto& compute = options.run.adapt.compute;
+  engine::join_ranks(compute);
+  if (!engine::is_first(compute)) options.run.adapt.tensorboard.clear();
   options.run.apply(preset, set);
-  const auto results = engine::run_protocol(options.run, preset, options.out);
+  const engine::RankFolder out(compute.ranks, options.out);
+  const auto results = engine::run_protocol(options.run, preset, out.path());
+  if (!engine::is_first(compute)) return;
   const auto title = fmt::format("{} {} -> {}, {}", preset.name, options.run.source,
                                  options.run.target, options.run.adapt.method.name());
   const auto json = results_json(options.run, results);

@@ -5,6 +5,8 @@
 
 #include <torch/types.h>
 
+#include "proca/models/ranks.h"
+
 namespace proca::adaptation {
 
 /// The mean feature of each class, from batches of images: what is kept is one sum
@@ -15,6 +17,8 @@ class ClassCentres {
   ClassCentres(int64_t num_classes, int64_t feature_size, torch::Device device = torch::kCPU);
   /// Features float [N, D], labels int64 [N] on the CPU, every value in [0, K).
   void add(const torch::Tensor& features, const torch::Tensor& labels);
+  /// Takes in what other ranks have added to theirs.
+  void add_up(models::Ranks& ranks);
   /// float [K, D] on the device; a class without images has a zero row.
   torch::Tensor centres() const;
 

@@ -18,4 +18,13 @@ void catch_interrupts();
 /// calls it where it can stop without losing anything.
 void throw_if_interrupted(const char* message);
 
+/// Whether a stop has been asked for, of this process.
+bool is_stop_requested();
+
+/// From here on a stop is taken only once it has been agreed on: processes that work
+/// together must stop at the same place, and none knows how far the others are.
+void stop_together();
+/// All know that one of them was asked.
+void agree_to_stop();
+
 }  // namespace proca

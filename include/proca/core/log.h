@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace proca {
@@ -14,6 +15,8 @@ enum class LogLevel {
 
 void set_log_level(LogLevel level);
 LogLevel log_level();
+/// In front of every line, for one of several processes that share a terminal.
+void set_log_prefix(std::string prefix);
 
 /// One line each. Colour only on a terminal; a progress bar on the current
 /// line is cleared first and redrawn by its next update.

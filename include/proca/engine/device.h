@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include <c10/core/Device.h>
 
 #include "proca/core/options.h"
 #include "proca/engine/precision.h"
+#include "proca/models/ranks.h"
 
 namespace proca::engine {
 
@@ -23,9 +25,15 @@ struct ComputeOptions {
   int64_t threads = 0;          ///< CPU threads; 0 for all cores
   Precision precision = Precision::kTf32;
   GraphMode graph = GraphMode::kAuto;
+  int64_t rank_timeout_s = 300;  ///< how long other ranks may take to answer
+  /// The processes that train together with this one (`join_ranks`); null if it is alone.
+  std::shared_ptr<models::Ranks> ranks = {};
+  int64_t local_ranks = 1;  ///< how many of them share this machine's cores
 
   /// Declares `--device`, `--threads`, `--precision` and `--graph`.
   void bind(OptionSet& options);
+  /// Declares `--rank-timeout`, for what several ranks can do.
+  void bind_ranks(OptionSet& options);
   int64_t resolved_threads() const;
 };
 

@@ -28,6 +28,9 @@ struct InferenceOptions {
   DeviceImages* images = nullptr;          ///< where images are kept on the device; may be null
   int64_t threads = 1;                     ///< that prepare batches while the network computes
   std::string title = "predicting";
+  /// With others every rank looks at its share of the images; `visit_images` and `predict`,
+  /// which hand over batches, have all of them on every rank.
+  models::Ranks* ranks = nullptr;
 };
 
 /// What the network says about a part of a store, on the CPU.

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include <c10/core/Device.h>
+
+#include "proca/engine/launch.h"
+#include "proca/models/ranks.h"
+
+namespace c10d {
+class Store;
+}
+
+namespace proca::engine {
+
+/// Meets the other ranks: on a GPU through NCCL, on a CPU through Gloo. Throws `Error` when
+/// they do not come in time, or `InputError` when this build cannot do it.
+std::shared_ptr<models::Ranks> join(const Launch& launch, c10::Device device,
+                                    std::chrono::seconds timeout);
+
+}  // namespace proca::engine

@@ -69,7 +69,7 @@ struct Predictions {
 /// Whose opinion is asked.
 enum class ModelChoice {
   kSource,   ///< the source model, frozen: always the same answer, computed once and kept
-  kCurrent,  ///< the network as it is now; every call costs a pass over the images
+  kCurrent,  ///< the network as it is now: a pass over the images, kept until the next iteration
 };
 
 /// What the engine lends a method for the length of one hook call.

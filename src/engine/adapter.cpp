@@ -163,11 +163,17 @@ class Adapter::Implementation {
 
   void leave_features_to_caller() { records_features_ = false; }
 
-  FeatureSets reference_features() {
+  std::vector<std::string> shown_prototypes() const {
+    const auto* memory = method_ ? method_->memory() : nullptr;
+    return memory != nullptr ? engine::shown_prototypes(*memory) : std::vector<std::string>{};
+  }
+
+  FeatureSets reference_features(const FeaturePoints& seen) {
+    const ScopeTimer timer("features of prototypes");
     FeatureSets sets;
     if (const auto* memory = method_ ? method_->memory() : nullptr) {
       sets.prototypes =
-          prototype_points(*memory, network_, manifest_.model.preprocessing, inference_);
+          prototype_points(*memory, seen, network_, manifest_.model.preprocessing, inference_);
     }
     sets.centres = centre_points(views_->known_centres(), network_);
     return sets;
@@ -395,7 +401,7 @@ class Adapter::Implementation {
     if (records_features_) {
       FeatureSets sets;
       try {
-        sets = reference_features();
+        sets = reference_features({});
         sets.target = target_points(*target_, method_->decisions(), network_,
                                     manifest_.model.preprocessing, inference_);
       } catch (const c10::Error& error) {
@@ -475,7 +481,12 @@ void Adapter::set_training_images(std::shared_ptr<const data::ImageSource> image
 }
 void Adapter::save_in_background() { implementation_->save_in_background(); }
 void Adapter::settle() { implementation_->settle(); }
-FeatureSets Adapter::reference_features() { return implementation_->reference_features(); }
+std::vector<std::string> Adapter::shown_prototypes() const {
+  return implementation_->shown_prototypes();
+}
+FeatureSets Adapter::reference_features(const FeaturePoints& seen) {
+  return implementation_->reference_features(seen);
+}
 void Adapter::leave_features_to_caller() { implementation_->leave_features_to_caller(); }
 void Adapter::write_event(const std::string& event, const std::vector<EventField>& fields) {
   implementation_->write_event(event, fields);

@@ -322,8 +322,7 @@ class Adapter::Implementation {
   void begin_warm_up() {
     const auto plan = method_->plan_epoch(
         {.step = manifest_.step, .num_epochs = recipe_.epochs, .batch_size = recipe_.batch_size});
-    warm_up_.emplace(manifest_.model, folder_, plan.images(recipe_.batch_size), options_.compute,
-                     device_);
+    warm_up_.emplace(manifest_.model, folder_, plan, recipe_.batch_size, options_.compute, device_);
   }
 
   void resume(StepTrainer& trainer) {

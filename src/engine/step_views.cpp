@@ -58,11 +58,10 @@ const models::ClassifierNetwork& StepViews::source_model() {
       models::load_weights(source_model_, state().read_tensors(kSourceFile),
                            models::HeadPolicy::kMustMatch);
     }
-    source_model_->to(inference_.device);
-    const torch::NoGradGuard no_grad;
     auto weights = source_model_->state();
-    for (const auto& [name, tensor] : source_weights_) weights.at(name).copy_(tensor);
+    for (const auto& [name, tensor] : source_weights_) weights.at(name).set_data(tensor);
     source_weights_.clear();
+    source_model_->to(inference_.device);  // Only what is not there yet.
   }
   return source_model_;
 }

@@ -143,6 +143,12 @@ class Adapter::Implementation {
     training_images_ = std::move(images);
   }
 
+  void prepare_source() {
+    const bool is_needed = method_ ? method_->trains() && method_->uses_source(manifest_.step)
+                                   : method_choice_.spec->trains;
+    if (is_needed) views_->prepare_source(options_.load, training_size());
+  }
+
   void save_in_background() { saver_->save_in_background(); }
   void settle() { saver_->wait(); }
 
@@ -166,11 +172,17 @@ class Adapter::Implementation {
 
   void leave_features_to_caller() { records_features_ = false; }
 
-  FeatureSets reference_features() {
+  std::vector<std::string> shown_prototypes() const {
+    const auto* memory = method_ ? method_->memory() : nullptr;
+    return memory != nullptr ? engine::shown_prototypes(*memory) : std::vector<std::string>{};
+  }
+
+  FeatureSets reference_features(const FeaturePoints& seen) {
+    const ScopeTimer timer("features of prototypes");
     FeatureSets sets;
     if (const auto* memory = method_ ? method_->memory() : nullptr) {
       sets.prototypes =
-          prototype_points(*memory, network_, manifest_.model.preprocessing, inference_);
+          prototype_points(*memory, seen, network_, manifest_.model.preprocessing, inference_);
     }
     sets.centres = centre_points(views_->known_centres(), network_);
     return sets;
@@ -323,8 +335,7 @@ class Adapter::Implementation {
   void begin_warm_up() {
     const auto plan = method_->plan_epoch(
         {.step = manifest_.step, .num_epochs = recipe_.epochs, .batch_size = recipe_.batch_size});
-    warm_up_.emplace(manifest_.model, folder_, plan.images(recipe_.batch_size), options_.compute,
-                     device_);
+    warm_up_.emplace(manifest_.model, folder_, plan, recipe_.batch_size, options_.compute, device_);
   }
 
   void resume(StepTrainer& trainer) {
@@ -402,7 +413,7 @@ class Adapter::Implementation {
     if (records_features_) {
       FeatureSets sets;
       try {
-        sets = reference_features();
+        sets = reference_features({});
         sets.target = target_points(*target_, method_->decisions(), network_,
                                     manifest_.model.preprocessing, inference_);
       } catch (const c10::Error& error) {
@@ -480,9 +491,15 @@ std::optional<data::ResizeOptions> Adapter::training_resize() const {
 void Adapter::set_training_images(std::shared_ptr<const data::ImageSource> images) {
   implementation_->set_training_images(std::move(images));
 }
+void Adapter::prepare_source() { implementation_->prepare_source(); }
 void Adapter::save_in_background() { implementation_->save_in_background(); }
 void Adapter::settle() { implementation_->settle(); }
-FeatureSets Adapter::reference_features() { return implementation_->reference_features(); }
+std::vector<std::string> Adapter::shown_prototypes() const {
+  return implementation_->shown_prototypes();
+}
+FeatureSets Adapter::reference_features(const FeaturePoints& seen) {
+  return implementation_->reference_features(seen);
+}
 void Adapter::leave_features_to_caller() { implementation_->leave_features_to_caller(); }
 void Adapter::write_event(const std::string& event, const std::vector<EventField>& fields) {
   implementation_->write_event(event, fields);

@@ -76,6 +76,14 @@ void warm_up(c10::Device device) {
   }
 }
 
+// The library behind a CPU's matrix products is loaded by the first of them.
+void warm_up_host() {
+  for (const auto dtype : {torch::kFloat32, torch::kFloat64}) {
+    const auto matrix = torch::ones({64, 64}, dtype);
+    torch::mm(matrix, matrix);
+  }
+}
+
 }  // namespace
 
 void ComputeOptions::bind(OptionSet& options) {
@@ -127,6 +135,7 @@ void begin_warm_up(const ComputeOptions& options) {
       const auto device = choose_device(options);
       if (!device.is_cuda()) return;
       gpu_in_use = true;
+      const std::jthread beside(warm_up_host);
       warm_up(device);
     } catch (const std::exception& error) {
       // Whoever uses the device next meets the same, and can tell the user.

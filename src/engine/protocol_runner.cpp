@@ -85,6 +85,7 @@ class ProtocolRun {
     adapter.save_in_background();
     adapter.leave_features_to_caller();
     images_ = adapter.images();
+    if (adapter.manifest().step < schedule_.num_steps()) adapter.prepare_source();
     SeedResult result{.seed = seed};
     std::vector<protocol::StepRecord> records;
     const auto source_record = record_of(adapter, 0, records);
@@ -258,6 +259,10 @@ class ProtocolRun {
                                const std::vector<protocol::StepRecord>& before) {
     protocol::StepRecord record;
     const auto shown = shown_images(step);
+    const auto prototypes = images_of(adapter.shown_prototypes());
+    std::set<int64_t> both(shown.begin(), shown.end());
+    both.insert(prototypes.begin(), prototypes.end());
+    const std::vector<int64_t> looked_at(both.begin(), both.end());
     const auto evaluation = evaluate_with_features(
         adapter.network(), *target_.store, adapter.manifest().model.preprocessing,
         {.device = adapter.device(),
@@ -266,7 +271,7 @@ class ProtocolRun {
          .images = images_.get(),
          .threads = options_.adapt.compute.resolved_threads(),
          .ranks = options_.adapt.compute.ranks.get()},
-        shown);
+        looked_at);
     record.classes = evaluation.report.classes;
     record.confusion = evaluation.report.confusion;
     // A class without images was not met by the evaluator, but the schedule has it.
@@ -279,8 +284,9 @@ class ProtocolRun {
               [](const auto& a, const auto& b) { return a.label < b.label; });
     const auto* decisions = step > 0 ? adapter.decisions() : nullptr;
     if (decisions != nullptr) judge(*decisions, step, record);
-    auto features = adapter.reference_features();
-    features.target = target_points(evaluation, shown, decisions, step);
+    auto features = adapter.reference_features(looks_at(evaluation, looked_at, prototypes));
+    features.target = looks_at(evaluation, looked_at, shown);
+    label_target(features.target, shown, decisions, step);
     label_prototypes(features.prototypes);
     StepFiles files;
     files.texts[kMetricsFile] = protocol::to_json(record, class_names_);
@@ -325,8 +331,37 @@ class ProtocolRun {
     return shown;
   }
 
-  FeaturePoints target_points(const Evaluation& evaluation, const std::vector<int64_t>& shown,
-                              const methods::StepDecisions* decisions, int64_t step) const {
+  // Those of the target images that are called so.
+  std::vector<int64_t> images_of(const std::vector<std::string>& names) {
+    if (index_of_path_.empty()) {
+      for (int64_t i = 0; i < target_.store->size(); ++i) {
+        index_of_path_[target_.store->sample(i).path] = i;
+      }
+    }
+    std::vector<int64_t> images;
+    for (const auto& name : names) {
+      const auto found = index_of_path_.find(name);
+      if (found != index_of_path_.end()) images.push_back(found->second);
+    }
+    return images;
+  }
+
+  // What an evaluation that looked at the features of some images, in order, says of `images`.
+  FeaturePoints looks_at(const Evaluation& evaluation, const std::vector<int64_t>& looked_at,
+                         const std::vector<int64_t>& images) const {
+    FeaturePoints points;
+    std::vector<int64_t> rows;
+    for (const int64_t i : images) {
+      rows.push_back(std::lower_bound(looked_at.begin(), looked_at.end(), i) - looked_at.begin());
+      points.predicted.push_back(evaluation.predictions[static_cast<size_t>(i)]);
+      points.names.push_back(target_.store->sample(i).path);
+    }
+    points.features = evaluation.features.index_select(0, torch::tensor(rows, torch::kInt64));
+    return points;
+  }
+
+  void label_target(FeaturePoints& points, const std::vector<int64_t>& shown,
+                    const methods::StepDecisions* decisions, int64_t step) const {
     std::map<int64_t, int64_t> pseudo_labels;  // of this step's images; others had theirs
     if (decisions != nullptr) {
       const auto* labels = decisions->pseudo_labels.labels.data_ptr<int64_t>();
@@ -334,28 +369,19 @@ class ProtocolRun {
         pseudo_labels[i] = *labels++;
       }
     }
-    FeaturePoints points{.features = evaluation.features};
     for (const int64_t i : shown) {
       const auto pseudo_label = pseudo_labels.find(i);
       points.labels.push_back(target_.store->sample(i).label);
       points.pseudo_labels.push_back(pseudo_label == pseudo_labels.end() ? -1
                                                                          : pseudo_label->second);
-      points.predicted.push_back(evaluation.predictions[static_cast<size_t>(i)]);
     }
-    return points;
   }
 
   // Adaptation does not know of which class a prototype really is.
   void label_prototypes(FeaturePoints& prototypes) {
-    if (label_of_path_.empty()) {
-      for (int64_t i = 0; i < target_.store->size(); ++i) {
-        const auto& sample = target_.store->sample(i);
-        label_of_path_[sample.path] = sample.label;
-      }
-    }
     for (const auto& name : prototypes.names) {
-      const auto found = label_of_path_.find(name);
-      prototypes.labels.push_back(found == label_of_path_.end() ? -1 : found->second);
+      const auto image = images_of({name});
+      prototypes.labels.push_back(image.empty() ? -1 : target_.store->sample(image[0]).label);
     }
   }
 
@@ -381,7 +407,7 @@ class ProtocolRun {
   protocol::ClassSchedule schedule_;
   std::shared_ptr<data::ImageSource> target_source_;
   TargetImages target_;
-  std::unordered_map<std::string, int64_t> label_of_path_;
+  std::unordered_map<std::string, int64_t> index_of_path_;
   std::shared_ptr<DeviceImages> images_;  // made by the first adapter
 };
 

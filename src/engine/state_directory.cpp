@@ -9,6 +9,7 @@
 #include "manifest_json.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/parallel.h"
 #include "proca/models/safetensors.h"
 
 namespace proca::engine {
@@ -249,13 +250,18 @@ void StateWriter::remove(const std::string& file) {
 }
 
 void StateWriter::commit(const Manifest& manifest) {
-  // All that the new state.json names has to be on the disk before it is.
+  // All that the new state.json names has to be on the disk before it is. A disk does many
+  // files at once faster than one after the other.
+  constexpr int64_t kMostThreads = 8;
+  parallel_for(static_cast<int64_t>(staged_.size()), kMostThreads, [this](int64_t i) {
+    sync_file(next_of(folder_ / staged_[static_cast<size_t>(i)]));
+  });
   std::set<fs::path> folders;
   for (const auto& file : staged_) {
-    const auto next = next_of(folder_ / file);
-    sync_file(next);
     // A new folder is a name in the one above.
-    for (auto at = next.parent_path(); at != folder_; at = at.parent_path()) folders.insert(at);
+    for (auto at = (folder_ / file).parent_path(); at != folder_; at = at.parent_path()) {
+      folders.insert(at);
+    }
     folders.insert(folder_);
   }
   for (const auto& folder : folders) sync_folder(folder);

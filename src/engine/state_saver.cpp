@@ -57,6 +57,7 @@ void StateSaver::write(const StateChange& change) {
     }
   }
   for (const auto& file : change.removed) writer_.remove(file);
+  const ScopeTimer committing("committing");
   writer_.commit(change.manifest);
 }
 

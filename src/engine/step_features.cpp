@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 #include "proca/engine/image_tensors.h"
 
@@ -16,6 +17,12 @@ std::vector<int64_t> values_of(const torch::Tensor& tensor) {
 FeaturePoints points_of(const methods::Predictions& predictions) {
   return {.features = predictions.features,
           .predicted = values_of(predictions.probabilities.argmax(1))};
+}
+
+// Of every class; the memory is not empty.
+int64_t shown_of(const adaptation::PrototypeMemory& memory) {
+  return std::clamp<int64_t>(FeatureRecord::kMostPrototypes / memory.num_classes(), 1,
+                             memory.per_class());
 }
 
 }  // namespace
@@ -34,24 +41,46 @@ FeaturePoints target_points(const data::ImageStore& target, const methods::StepD
   return points;
 }
 
-FeaturePoints prototype_points(const adaptation::PrototypeMemory& memory,
+std::vector<std::string> shown_prototypes(const adaptation::PrototypeMemory& memory) {
+  std::vector<std::string> names;
+  for (const auto& entry : memory.classes()) {
+    names.insert(names.end(), entry.origins.begin(), entry.origins.begin() + shown_of(memory));
+  }
+  return names;
+}
+
+FeaturePoints prototype_points(const adaptation::PrototypeMemory& memory, const FeaturePoints& seen,
                                const models::ClassifierNetwork& network,
                                const data::Preprocessing& preprocessing,
                                const InferenceOptions& options) {
   if (memory.num_classes() == 0) return {};
-  const int64_t per_class = std::clamp<int64_t>(
-      FeatureRecord::kMostPrototypes / memory.num_classes(), 1, memory.per_class());
-  std::vector<torch::Tensor> pixels;
-  std::vector<int64_t> labels;
-  std::vector<std::string> names;
+  FeaturePoints points{.names = shown_prototypes(memory)};
+  std::unordered_map<std::string, int64_t> row_of;
+  for (size_t i = 0; i < seen.names.size(); ++i) row_of[seen.names[i]] = static_cast<int64_t>(i);
+  const int64_t per_class = shown_of(memory);
+  std::vector<torch::Tensor> pixels;  // of those that nobody has looked at
+  std::vector<int64_t> rows;          // in what was seen, then in those
+  int64_t next_row = seen.size();
   for (const auto& entry : memory.classes()) {
-    pixels.push_back(entry.pixels.narrow(0, 0, per_class));
-    labels.insert(labels.end(), static_cast<size_t>(per_class), entry.label);
-    names.insert(names.end(), entry.origins.begin(), entry.origins.begin() + per_class);
+    points.pseudo_labels.insert(points.pseudo_labels.end(), static_cast<size_t>(per_class),
+                                entry.label);
+    for (int64_t i = 0; i < per_class; ++i) {
+      const auto found = row_of.find(entry.origins[static_cast<size_t>(i)]);
+      rows.push_back(found != row_of.end() ? found->second : next_row++);
+      if (found == row_of.end()) pixels.push_back(entry.pixels[i]);
+    }
   }
-  auto points = points_of(predict_pixels(network, torch::cat(pixels), preprocessing, options));
-  points.pseudo_labels = std::move(labels);
-  points.names = std::move(names);
+  auto looks = seen;
+  if (!pixels.empty()) {
+    const auto more =
+        points_of(predict_pixels(network, torch::stack(pixels), preprocessing, options));
+    looks.features = seen.size() > 0 ? torch::cat({seen.features, more.features}) : more.features;
+    looks.predicted.insert(looks.predicted.end(), more.predicted.begin(), more.predicted.end());
+  }
+  points.features = looks.features.index_select(0, torch::tensor(rows, torch::kInt64));
+  for (const int64_t row : rows) {
+    points.predicted.push_back(looks.predicted[static_cast<size_t>(row)]);
+  }
   return points;
 }
 

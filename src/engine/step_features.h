@@ -15,8 +15,12 @@ FeaturePoints target_points(const data::ImageStore& target, const methods::StepD
                             const data::Preprocessing& preprocessing,
                             const InferenceOptions& options);
 
-/// The first prototypes of every class; their class is their pseudo-label.
-FeaturePoints prototype_points(const adaptation::PrototypeMemory& memory,
+/// What the prototypes that a record shows were called: the first ones of every class.
+std::vector<std::string> shown_prototypes(const adaptation::PrototypeMemory& memory);
+
+/// Those prototypes; their class is their pseudo-label. What `seen` says of images by name
+/// is taken as it is; the others are looked at.
+FeaturePoints prototype_points(const adaptation::PrototypeMemory& memory, const FeaturePoints& seen,
                                const models::ClassifierNetwork& network,
                                const data::Preprocessing& preprocessing,
                                const InferenceOptions& options);

@@ -139,6 +139,18 @@ StepTrainer::StepTrainer(StepMaterial material, std::unique_ptr<TrainingMachine>
   }
   material_.context.num_epochs = extra_epochs_ + material_.recipe.epochs;
   material_.context.batch_size = material_.recipe.batch_size;
+  remember_current_view();
+}
+
+// A capture at the end of an epoch and labels at the begin of the next ask the same
+// question of the same weights.
+void StepTrainer::remember_current_view() {
+  auto ask = std::move(material_.context.predict_target);
+  material_.context.predict_target = [this, ask = std::move(ask)](methods::ModelChoice choice) {
+    if (choice != methods::ModelChoice::kCurrent) return ask(choice);
+    if (!current_view_) current_view_ = ask(choice);
+    return *current_view_;
+  };
 }
 
 std::map<std::string, torch::Tensor> StepTrainer::state() const {
@@ -170,6 +182,7 @@ void StepTrainer::load(const std::map<std::string, torch::Tensor>& state, StepPo
   }
   machine_.iteration.set_sums(sums);
   position_ = position;
+  current_view_.reset();
 }
 
 bool StepTrainer::counts_iterations(int64_t epoch) const {
@@ -297,7 +310,9 @@ int64_t StepTrainer::train_iteration(methods::AdaptationBatch batch) {
                                static_cast<uint64_t>(context.iteration))());
   batch.prepared = material_.method->prepare(batch, context);
   const auto tensors = tensors_of(std::move(batch));
+  current_view_.reset();  // The losses' forward pass moves batch statistics.
   machine_.iteration.run(tensors, lr_scale(material_.recipe, context.clock));
+  current_view_.reset();
   int64_t images = 0;
   for (const auto& tensor : tensors) {
     if (tensor.defined() && tensor.dim() == 4) images += tensor.size(0);

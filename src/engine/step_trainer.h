@@ -74,6 +74,7 @@ class StepTrainer {
   const std::map<std::string, double>& losses() const { return losses_; }
 
  private:
+  void remember_current_view();
   bool counts_iterations(int64_t epoch) const;
   EpochStretch stretch_of(int64_t epoch) const;
   void train_epoch(EventLog& events, const std::function<void()>& checkpoint);
@@ -90,6 +91,7 @@ class StepTrainer {
   TrainingMachine& machine_;
   StepPosition position_;
   std::map<std::string, double> losses_;
+  std::optional<methods::Predictions> current_view_;  // of the weights as they are
 };
 
 /// Parameters and buffers of a module by name; none for null.

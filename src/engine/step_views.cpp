@@ -45,8 +45,18 @@ const StateDirectory& StepViews::state() const {
   return writer_.state();
 }
 
+void StepViews::prepare_source(const data::LoadOptions& load,
+                               const std::optional<data::ResizeOptions>& training_size) {
+  if (source_) return;
+  source_.emplace(state(), load, inference_);
+  preparing_ = std::async(std::launch::async, [this, training_size] {
+    training_size ? source_->training_store(*training_size) : source_->store();
+  });
+}
+
 const SourceImages& StepViews::source(const data::LoadOptions& load) {
   if (!source_) source_.emplace(state(), load, inference_);
+  if (preparing_.valid()) preparing_.get();
   return *source_;
 }
 
@@ -58,11 +68,10 @@ const models::ClassifierNetwork& StepViews::source_model() {
       models::load_weights(source_model_, state().read_tensors(kSourceFile),
                            models::HeadPolicy::kMustMatch);
     }
-    source_model_->to(inference_.device);
-    const torch::NoGradGuard no_grad;
     auto weights = source_model_->state();
-    for (const auto& [name, tensor] : source_weights_) weights.at(name).copy_(tensor);
+    for (const auto& [name, tensor] : source_weights_) weights.at(name).set_data(tensor);
     source_weights_.clear();
+    source_model_->to(inference_.device);  // Only what is not there yet.
   }
   return source_model_;
 }

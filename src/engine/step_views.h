@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <optional>
 #include <string>
 
@@ -34,6 +35,10 @@ class StepViews {
   void set_barrier(std::function<void()> barrier) { barrier_ = std::move(barrier); }
   /// From here on these are the target images; they must stay until the next call.
   void set_target(const data::ImageStore& target);
+  /// Begins to load the source images on another thread, for a `source` to come; the
+  /// size of training, if it is another.
+  void prepare_source(const data::LoadOptions& load,
+                      const std::optional<data::ResizeOptions>& training_size);
   /// Opens the source images of the state, once.
   const SourceImages& source(const data::LoadOptions& load);
 
@@ -69,6 +74,7 @@ class StepViews {
   const data::ImageStore* target_ = nullptr;
   std::optional<methods::Predictions> target_view_;  // the source model's
   std::optional<SourceImages> source_;
+  std::future<void> preparing_;  // them; ends before they do
   torch::Tensor source_centres_;               // the source model's
   std::optional<torch::Tensor> kept_centres_;  // as the state had them, or undefined
 };

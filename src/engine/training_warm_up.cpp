@@ -9,39 +9,73 @@
 #include "proca/core/scope_timer.h"
 #include "proca/engine/model_loading.h"
 #include "proca/engine/precision.h"
+#include "proca/engine/sgd.h"
+#include "proca/losses/cross_entropy.h"
+#include "proca/losses/prototype_contrastive.h"
 
 namespace proca::engine {
 namespace {
 
+// What methods minimise, so that the GPU's programs for it are loaded; those that this method
+// has no use for do no harm. The images of its own are the last group.
+torch::Tensor losses_of(const std::vector<models::NetworkOutput>& outputs, bool has_own) {
+  torch::Tensor total;
+  const auto add = [&](const torch::Tensor& loss) {
+    const auto part = loss * 0.5;
+    torch::zeros({}, part.options().dtype(torch::kFloat64)).add_(loss.detach());  // as when logged
+    total = total.defined() ? total + part : part;
+  };
+  for (const auto& [features, logits] : outputs) {
+    const auto labels = torch::zeros({logits.size(0)}, logits.options().dtype(torch::kInt64));
+    add(losses::cross_entropy(logits, labels));
+    if (!has_own || !logits.is_same(outputs.back().logits)) continue;
+    const auto centres = torch::ones({logits.size(1), features.size(1)}, features.options());
+    const auto negatives = torch::zeros({logits.size(0), 10}, labels.options());
+    add(losses::prototype_contrastive_loss(features, labels, centres));
+    add(losses::prototype_contrastive_loss(features, labels, centres, {}, negatives));
+    add(losses::soft_cross_entropy(logits, torch::softmax(logits.detach(), 1)));
+  }
+  return total;
+}
+
 void train_once(const ModelDescription& model, const std::filesystem::path& folder,
-                int64_t num_images, Precision precision, torch::Device device) {
+                const methods::EpochPlan& plan, int64_t batch_size, Precision precision,
+                torch::Device device) {
   const ScopeTimer timer("warming up");
   // Not that of training: what others record at the same time must not get this into it.
   const c10::StreamGuard aside(side_stream(device));
   auto network = build_network(model, std::nullopt, folder);
   network->to(device);
   network->train();
+  Sgd optimizer({{network->parameters(), /*lr=*/1e-3, /*weight_decay=*/1e-6}}, /*momentum=*/0.9);
   const int64_t size = model.preprocessing.image_size;
-  const auto images = torch::zeros({num_images, 3, size, size}, device)
-                          .contiguous(torch::MemoryFormat::ChannelsLast);
+  std::vector<torch::Tensor> groups;
+  for (const int64_t count : {plan.source ? batch_size : 0, plan.target ? batch_size : 0,
+                              plan.extra_source, plan.own_images}) {
+    if (count == 0) continue;
+    groups.push_back(
+        torch::zeros({count, 3, size, size}, device).contiguous(torch::MemoryFormat::ChannelsLast));
+  }
   const auto loss = [&] {
     const AutocastScope autocast(precision, device);
-    return network->forward(images).logits.sum();
+    return losses_of(network->forward_each(groups), plan.own_images > 0);
   }();
+  optimizer.zero_grad();
   loss.backward();
+  optimizer.step();
 }
 
 }  // namespace
 
 TrainingWarmUp::TrainingWarmUp(const ModelDescription& model, const std::filesystem::path& folder,
-                               int64_t num_images, const ComputeOptions& compute,
-                               torch::Device device) {
+                               const methods::EpochPlan& plan, int64_t batch_size,
+                               const ComputeOptions& compute, torch::Device device) {
   // Beside everything else: where memory is short, training itself needs it.
   constexpr int64_t kAmpleBytes = int64_t{32} << 30;
   if (!device.is_cuda() || free_device_memory(device) < kAmpleBytes) return;
   thread_ = std::jthread([=, precision = compute.precision] {
     try {
-      train_once(model, folder, num_images, precision, device);
+      train_once(model, folder, plan, batch_size, precision, device);
     } catch (const std::exception& error) {
       // Training meets the same, and can tell the user; or there was too little memory for both.
       log_debug(fmt::format("training could not be warmed up: {}", error.what()));

@@ -7,6 +7,7 @@
 
 #include "proca/engine/device.h"
 #include "proca/engine/state_directory.h"
+#include "proca/methods/method.h"
 
 namespace proca::engine {
 
@@ -16,9 +17,10 @@ namespace proca::engine {
 /// and frozen models asked. Nothing on a CPU, nor on a GPU with little memory left.
 class TrainingWarmUp {
  public:
-  /// An iteration of `num_images` in all. `folder` is where a script backbone lies.
+  /// An iteration of such an epoch. `folder` is where a script backbone lies.
   TrainingWarmUp(const ModelDescription& model, const std::filesystem::path& folder,
-                 int64_t num_images, const ComputeOptions& compute, torch::Device device);
+                 const methods::EpochPlan& plan, int64_t batch_size, const ComputeOptions& compute,
+                 torch::Device device);
 
  private:
   std::jthread thread_;

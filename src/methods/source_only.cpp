@@ -23,7 +23,8 @@ MethodSpec source_only_spec() {
             return [](const models::ClassifierNetwork&, uint64_t /*seed*/) {
               return std::make_unique<SourceOnly>();
             };
-          }};
+          },
+          .trains = false};
 }
 
 }  // namespace proca::methods

@@ -134,6 +134,10 @@ class Adapter {
   /// will get: for callers who have them decoded already. Used once.
   void set_training_images(std::shared_ptr<const data::ImageSource> images);
 
+  /// Begins to load the source images that the next step will need, while the caller does
+  /// something else. What is wrong with them comes out here or in `adapt`.
+  void prepare_source();
+
   /// From here on finished steps are written on another thread while the next one begins:
   /// `adapt` returns when a step is trained, `settle` when it is in the state. A kill in
   /// between loses that step, and the same call does it again.
@@ -152,8 +156,12 @@ class Adapter {
 
   /// What `steps/NN/features.safetensors` shows beside target images: prototypes as the
   /// current network sees them, and centres of source classes where they are known and
-  /// of the same feature space.
-  FeatureSets reference_features();
+  /// of the same feature space. `seen` has features, predicted classes and names of images
+  /// that the caller has passed through the current network, as in evaluation: prototypes
+  /// among them need no pass of their own.
+  FeatureSets reference_features(const FeaturePoints& seen = {});
+  /// Names of the prototypes among them, which may come twice.
+  std::vector<std::string> shown_prototypes() const;
   /// From here on `adapt` does not look at the features of a step: the caller, who passes
   /// over the images anyway, puts them into the step's folder.
   void leave_features_to_caller();

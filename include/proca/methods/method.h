@@ -69,7 +69,7 @@ struct Predictions {
 /// Whose opinion is asked.
 enum class ModelChoice {
   kSource,   ///< the source model, frozen: always the same answer, computed once and kept
-  kCurrent,  ///< the network as it is now; every call costs a pass over the images
+  kCurrent,  ///< the network as it is now: a pass over the images, kept until the next iteration
 };
 
 /// What the engine lends a method for the length of one hook call.
@@ -250,6 +250,7 @@ struct MethodSpec {
   /// returns what builds the method from the parsed values.
   std::function<MethodFactory(OptionSet&)> configure;
   TrainingRecipe recipe = {};
+  bool trains = true;  ///< what `Method::trains` will say; one that does begins with the source
 };
 
 /// Every method, in the order of `src/methods/CMakeLists.txt`.

@@ -143,10 +143,22 @@ class Adapter::Implementation {
     training_images_ = std::move(images);
   }
 
-  void prepare_source() {
-    const bool is_needed = method_ ? method_->trains() && method_->uses_source(manifest_.step)
-                                   : method_choice_.spec->trains;
-    if (is_needed) views_->prepare_source(options_.load, training_size());
+  void prepare_step() {
+    const auto& spec = *method_choice_.spec;
+    if (!spec.trains) return;
+    if (!method_ || method_->uses_source(manifest_.step)) {
+      views_->prepare_source(options_.load, training_size());
+    }
+    // The method of a first step is not built yet, and its plan not known: its usual one.
+    methods::EpochPlan plan{.own_images = spec.replays ? recipe_.batch_size : 0};
+    if (method_) {
+      plan = method_->plan_epoch(
+          {.step = manifest_.step, .num_epochs = recipe_.epochs, .batch_size = recipe_.batch_size});
+    }
+    if (!options_.compute.ranks) {
+      warm_up_.emplace(manifest_.model, folder_, plan, recipe_.batch_size, options_.compute,
+                       device_);
+    }
   }
 
   void save_in_background() { saver_->save_in_background(); }
@@ -282,7 +294,6 @@ class Adapter::Implementation {
     const Stopwatch watch;
     auto load = options_.load;  // What the target images left of the memory.
     load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_->cached_bytes());
-    if (!machine_ && !options_.compute.ranks) begin_warm_up();
     const auto target = target_images(load);
     const auto source = source_images(load);
     auto context = views_->context();
@@ -330,12 +341,6 @@ class Adapter::Implementation {
       outcome.detected = decisions->shared_classes.classes;
     }
     write_step_event(events, outcome, watch.seconds());
-  }
-
-  void begin_warm_up() {
-    const auto plan = method_->plan_epoch(
-        {.step = manifest_.step, .num_epochs = recipe_.epochs, .batch_size = recipe_.batch_size});
-    warm_up_.emplace(manifest_.model, folder_, plan, recipe_.batch_size, options_.compute, device_);
   }
 
   void resume(StepTrainer& trainer) {
@@ -491,7 +496,7 @@ std::optional<data::ResizeOptions> Adapter::training_resize() const {
 void Adapter::set_training_images(std::shared_ptr<const data::ImageSource> images) {
   implementation_->set_training_images(std::move(images));
 }
-void Adapter::prepare_source() { implementation_->prepare_source(); }
+void Adapter::prepare_step() { implementation_->prepare_step(); }
 void Adapter::save_in_background() { implementation_->save_in_background(); }
 void Adapter::settle() { implementation_->settle(); }
 std::vector<std::string> Adapter::shown_prototypes() const {

@@ -85,7 +85,7 @@ class ProtocolRun {
     adapter.save_in_background();
     adapter.leave_features_to_caller();
     images_ = adapter.images();
-    if (adapter.manifest().step < schedule_.num_steps()) adapter.prepare_source();
+    if (adapter.manifest().step < schedule_.num_steps()) adapter.prepare_step();
     SeedResult result{.seed = seed};
     std::vector<protocol::StepRecord> records;
     const auto source_record = record_of(adapter, 0, records);
@@ -290,9 +290,11 @@ class ProtocolRun {
     label_prototypes(features.prototypes);
     StepFiles files;
     files.texts[kMetricsFile] = protocol::to_json(record, class_names_);
-    files.tensors[kFeaturesFile] = [features = std::move(features)] {
-      return make_feature_record(features).save();
-    };
+    // Worked out while the step itself is being written.
+    files.tensors[kFeaturesFile] =
+        [record = std::async(std::launch::async, [features = std::move(features)] {
+                    return make_feature_record(features).save();
+                  }).share()] { return record.get(); };
     if (step > 0) write_evaluation(adapter, step, before, record);
     adapter.put_step_files(step, std::move(files));
     return record;

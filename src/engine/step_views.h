@@ -74,7 +74,7 @@ class StepViews {
   const data::ImageStore* target_ = nullptr;
   std::optional<methods::Predictions> target_view_;  // the source model's
   std::optional<SourceImages> source_;
-  std::future<void> preparing_;  // them; ends before they do
+  std::future<void> preparing_;                // them; ends before they do
   torch::Tensor source_centres_;               // the source model's
   std::optional<torch::Tensor> kept_centres_;  // as the state had them, or undefined
 };

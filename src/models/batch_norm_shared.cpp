@@ -2,6 +2,7 @@
 // operations: for devices without a kernel that can, and for shares that are empty.
 
 #include <numeric>
+#include <utility>
 
 #include "batch_norm_kernels.h"
 
@@ -20,6 +21,48 @@ torch::Tensor spread(const torch::Tensor& numbers, const torch::Tensor& values) 
 
 torch::Tensor sum_of(const torch::Tensor& values) {
   return values.sum(inner(values), /*keepdim=*/false, torch::kFloat64);
+}
+
+// Sums and sums of squares, double [C] each. A GPU has a kernel that finds mean and standard
+// deviation in one pass.
+std::pair<torch::Tensor, torch::Tensor> moments_of(const torch::Tensor& values, double epsilon) {
+  if (!values.is_cuda() || values.numel() == 0) {
+    const auto floats = values.to(torch::kFloat32);
+    return {sum_of(floats), sum_of(floats.square())};
+  }
+  const auto pixels = static_cast<double>(values.numel() / values.size(1));
+  const auto [mean, inv_std] = torch::batch_norm_stats(values, epsilon);
+  const auto means = mean.to(torch::kFloat64);
+  const auto variances = (inv_std.to(torch::kFloat64).pow(-2) - epsilon).clamp_min(0);
+  return {means * pixels, (variances + means.square()) * pixels};
+}
+
+// (x - mean) / std * weight + bias.
+torch::Tensor normalised(const torch::Tensor& values, const BatchNormInput& input,
+                         const torch::Tensor& mean, const torch::Tensor& inv_std) {
+  if (values.is_cuda() && values.numel() > 0) {
+    return torch::batch_norm_elemt(values, input.weight, input.bias, mean, inv_std, input.epsilon);
+  }
+  const auto scale = input.weight * inv_std;
+  return values * spread(scale, values) + spread(input.bias - mean * scale, values);
+}
+
+// The two sums of the way back: of the gradient, and of its products with (x - mean) / std.
+std::pair<torch::Tensor, torch::Tensor> gradient_sums(const torch::Tensor& gradient,
+                                                      const torch::Tensor& values,
+                                                      const torch::Tensor& mean,
+                                                      const torch::Tensor& inv_std) {
+  if (values.is_cuda() && values.numel() > 0) {
+    const auto sums =
+        torch::batch_norm_backward_reduce(gradient, values, mean, inv_std, /*weight=*/{},
+                                          /*input_g=*/true, /*weight_g=*/false, /*bias_g=*/false);
+    return {std::get<0>(sums).to(torch::kFloat64),
+            (std::get<1>(sums) * inv_std).to(torch::kFloat64)};
+  }
+  const auto floats = gradient.to(torch::kFloat32);
+  const auto centred =
+      (values.to(torch::kFloat32) - spread(mean, values)) * spread(inv_std, values);
+  return {sum_of(floats), sum_of(floats * centred)};
 }
 
 bool can_run(const BatchNormInput& input) { return input.ranks != nullptr; }
@@ -43,10 +86,10 @@ BatchNormResult forward(const BatchNormInput& input) {
   // Count, sum and sum of squares; doubles leave enough digits of their difference.
   const auto all = torch::zeros({groups, 2 * channels + 1}, doubles);
   for_groups(input, [&](int64_t i, int64_t first, int64_t count) {
-    const auto values = input.values.narrow(0, first, count).to(torch::kFloat32);
+    const auto [sums, squares] = moments_of(input.values.narrow(0, first, count), input.epsilon);
     all[i][0].fill_(static_cast<double>(count * image));
-    all[i].narrow(0, 1, channels).copy_(sum_of(values));
-    all[i].narrow(0, 1 + channels, channels).copy_(sum_of(values.square()));
+    all[i].narrow(0, 1, channels).copy_(sums);
+    all[i].narrow(0, 1 + channels, channels).copy_(squares);
   });
   input.ranks->sum(all);
   const auto pixels = all.select(1, 0);
@@ -62,10 +105,8 @@ BatchNormResult forward(const BatchNormInput& input) {
     const auto unbiased = variances[i] * (pixels[i] / (pixels[i] - 1));
     input.running_mean.mul_(1 - input.momentum).add_(means[i].to(torch::kFloat32), input.momentum);
     input.running_var.mul_(1 - input.momentum).add_(unbiased.to(torch::kFloat32), input.momentum);
-    const auto values = input.values.narrow(0, first, count).to(torch::kFloat32);
-    const auto scale = input.weight * result.inv_std[i];
     auto output =
-        values * spread(scale, values) + spread(input.bias - result.mean[i] * scale, values);
+        normalised(input.values.narrow(0, first, count), input, result.mean[i], result.inv_std[i]);
     if (input.residual.defined()) output += input.residual.narrow(0, first, count);
     if (input.relu) output.relu_();
     result.output.narrow(0, first, count).copy_(output);
@@ -81,18 +122,17 @@ BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNor
   const torch::NoGradGuard no_grad;
   const auto groups = static_cast<int64_t>(input.group_sizes.size());
   const int64_t channels = input.values.size(1);
-  auto incoming = output_gradient.to(torch::kFloat32);
-  if (input.relu) incoming = incoming * (result.output > 0);
+  const auto incoming = input.relu ? torch::where(result.output > 0, output_gradient,
+                                                  torch::zeros_like(output_gradient))
+                                   : output_gradient;
   const auto all = torch::zeros({groups, 2, channels},
                                 torch::dtype(torch::kFloat64).device(input.values.device()));
-  const auto normalised = [&](int64_t i, int64_t first, int64_t count) {
-    const auto values = input.values.narrow(0, first, count).to(torch::kFloat32);
-    return (values - spread(result.mean[i], values)) * spread(result.inv_std[i], values);
-  };
   for_groups(input, [&](int64_t i, int64_t first, int64_t count) {
-    const auto gradient = incoming.narrow(0, first, count);
-    all[i][0].copy_(sum_of(gradient));
-    all[i][1].copy_(sum_of(gradient * normalised(i, first, count)));
+    const auto [sums, products] =
+        gradient_sums(incoming.narrow(0, first, count), input.values.narrow(0, first, count),
+                      result.mean[i], result.inv_std[i]);
+    all[i][0].copy_(sums);
+    all[i][1].copy_(products);
   });
   BatchNormGradients gradients;
   gradients.bias = all.select(1, 0).sum(0).to(input.weight.scalar_type());
@@ -100,12 +140,17 @@ BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNor
   input.ranks->sum(all);
   const auto averages = (all / result.pixels.view({-1, 1, 1})).to(torch::kFloat32);
   gradients.values = torch::zeros_like(input.values);
+  // dx = scale (g - mean(g)) - slope (x - mean(x)), with numbers of channels for scale and slope.
   for_groups(input, [&](int64_t i, int64_t first, int64_t count) {
     const auto gradient = incoming.narrow(0, first, count);
-    const auto difference = gradient - spread(averages[i][0], gradient) -
-                            normalised(i, first, count) * spread(averages[i][1], gradient);
-    gradients.values.narrow(0, first, count)
-        .copy_(difference * spread(input.weight * result.inv_std[i], gradient));
+    const auto scale = input.weight * result.inv_std[i];
+    const auto slope = scale * result.inv_std[i] * averages[i][1];
+    const auto offset = slope * result.mean[i] - scale * averages[i][0];
+    auto part = torch::addcmul(spread(offset, gradient), gradient.to(torch::kFloat32),
+                               spread(scale, gradient));
+    part.addcmul_(input.values.narrow(0, first, count).to(torch::kFloat32), spread(slope, gradient),
+                  -1);
+    gradients.values.narrow(0, first, count).copy_(part);
   });
   if (input.residual.defined()) {
     gradients.residual = incoming.to(input.values.scalar_type());

@@ -240,7 +240,8 @@ TEST_F(RanksTest, ARequestToStopStopsAllAtTheSamePlace) {
   copy("alone", "stopped");
   auto words = adapt("stopped");
   words.insert(words.end(), {"--checkpoint-every", "0"});
-  const auto begun = "grep -q '\"adapting\": {' " + test::shell_quoted(path("stopped") + "/state.json");
+  const auto begun =
+      "grep -q '\"adapting\": {' " + test::shell_quoted(path("stopped") + "/state.json");
   // Rank 1 alone is asked.
   const auto stopped = run_ranks(2, words, once(begun, "kill -INT $2"));
   EXPECT_EQ(stopped.exit_code, 130) << stopped.err;

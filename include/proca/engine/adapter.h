@@ -134,9 +134,10 @@ class Adapter {
   /// will get: for callers who have them decoded already. Used once.
   void set_training_images(std::shared_ptr<const data::ImageSource> images);
 
-  /// Begins to load the source images that the next step will need, while the caller does
-  /// something else. What is wrong with them comes out here or in `adapt`.
-  void prepare_source();
+  /// Begins with what the first step will need, while the caller does something else: loads
+  /// the source images and has a GPU load its programs. What is wrong with the images comes
+  /// out here or in `adapt`.
+  void prepare_step();
 
   /// From here on finished steps are written on another thread while the next one begins:
   /// `adapt` returns when a step is trained, `settle` when it is in the state. A kill in

@@ -250,7 +250,8 @@ struct MethodSpec {
   /// returns what builds the method from the parsed values.
   std::function<MethodFactory(OptionSet&)> configure;
   TrainingRecipe recipe = {};
-  bool trains = true;  ///< what `Method::trains` will say; one that does begins with the source
+  bool trains = true;    ///< what `Method::trains` will say; one that does begins with the source
+  bool replays = false;  ///< whether a batch of its own images goes through the network as well
 };
 
 /// Every method, in the order of `src/methods/CMakeLists.txt`.

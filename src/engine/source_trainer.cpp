@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "device_images.h"
+#include "finite_check.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
+#include "proca/core/lock_file.h"
 #include "proca/core/log.h"
 #include "proca/core/progress.h"
 #include "proca/core/stopwatch.h"
@@ -74,6 +76,7 @@ class SourceTrainer {
         out_(out) {}
 
   SourceTrainingResult run() {
+    refuse_if_locked(out_ / "lock");
     // Everything about the input is checked before anything is written.
     open_source();
     config_ = deciding_options_of(options_) + describe_images(source_->listing());
@@ -86,7 +89,7 @@ class SourceTrainer {
     if (StateDirectory::exists(out_)) resume(StateDirectory(out_));
     load_images();
     save_fixed_files(writer);
-    EventLog events(out_ / "events.jsonl", manifest_.events_bytes);
+    EventLog events(out_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
     std::optional<TensorBoardLog> tensorboard;
     if (!options_.tensorboard.empty()) {
       tensorboard.emplace(options_.tensorboard, manifest_.epoch);
@@ -104,6 +107,7 @@ class SourceTrainer {
       }
       ++manifest_.epoch;
       manifest_.events_bytes = events.size();
+      manifest_.events_crc = events.crc();
       end_epoch(writer);
     }
     if (recipe_.epochs == 0) save_checkpoint(writer, state());  // The weights are the model.
@@ -178,6 +182,7 @@ class SourceTrainer {
     optimizer_->load_state(state.read_tensors(kOptimizerFile).tensors);
     manifest_.epoch = state.manifest().epoch;
     manifest_.events_bytes = state.manifest().events_bytes;
+    manifest_.events_crc = state.manifest().events_crc;
     log_info(fmt::format("{}: goes on after epoch {}", out_.string(), manifest_.epoch));
   }
 
@@ -326,6 +331,13 @@ class SourceTrainer {
   }
 
   void save_checkpoint(StateWriter& writer, const State& state) {
+    // The last iteration's loss is of the weights before it.
+    if (const auto weight = find_not_finite(state.network)) {
+      throw Error(fmt::format(
+          "epoch {}: a weight of \"{}\" is no longer a number; start again with a lower --lr and "
+          "another --out",
+          manifest_.epoch, *weight));
+    }
     writer.put_tensors(kModelFile, state.network, {});
     if (manifest_.epoch < recipe_.epochs) {
       writer.put_tensors(kOptimizerFile, state.optimizer, {});

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "proca/core/file.h"
 #include "proca/core/log.h"
 #include "run_report.h"
 #include "seeds.h"
@@ -26,6 +27,9 @@ void run(Options& options, const OptionSet& set) {
       options.seeds.empty() ? std::vector{options.seed} : parse_seeds(options.seeds);
   const auto preset = protocol::find_preset(options.run.preset);
   options.run.apply(preset, set);
+  for (const auto* file : {"run.toml", "results.json", "results.txt", "report.html"}) {
+    remove_leftovers(std::filesystem::path(options.out) / file);
+  }
   const auto results = engine::run_protocol(options.run, preset, options.out);
   const auto title = fmt::format("{} {} -> {}, {}", preset.name, options.run.source,
                                  options.run.target, options.run.adapt.method.name());

@@ -67,6 +67,16 @@ void check_classes(const data::ImageListing& listing) {
   }
 }
 
+// A kill right after the last checkpoint leaves files under the names they had while they were
+// written. Readers of ours know them; others look for `model.safetensors`.
+void finish_last_checkpoint(const fs::path& folder) {
+  for (const auto& entry : entries_of(folder)) {
+    if (entry.extension() != ".next") continue;
+    const StateWriter finishes_it(folder);
+    return;
+  }
+}
+
 class SourceTrainer {
  public:
   SourceTrainer(const SourceTrainingOptions& options, const fs::path& out)
@@ -81,7 +91,10 @@ class SourceTrainer {
     open_source();
     config_ = deciding_options_of(options_) + describe_images(source_->listing());
     manifest_.config_digest = digest(config_);
-    if (is_trained()) return {recipe_.epochs, std::nullopt};
+    if (is_trained()) {
+      finish_last_checkpoint(out_);
+      return {recipe_.epochs, std::nullopt};
+    }
     build();
     StateWriter writer(out_);
     // Once more: until the lock was ours, another process may have gone on with it.

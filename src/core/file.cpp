@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstring>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,9 +56,51 @@ void sync_file(const fs::path& path) {
 // A rename is on disk only once the folder that holds the name is.
 void sync_folder(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;  // Not every file system lets a folder be opened.
-  ::fsync(descriptor);
-  ::close(descriptor);
+  const bool has_failed = descriptor < 0 || ::fsync(descriptor) != 0;
+  const int why = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  // Not every file system lets a folder be opened or synced.
+  static const std::set<int> unable = {EACCES, EPERM, EINVAL, ENOTSUP, EISDIR, EBADF, EROFS};
+  if (!has_failed || unable.contains(why)) return;
+  throw Error(fmt::format("{}: writing failed: {}", folder.string(), std::strerror(why)));
+}
+
+void rename_file(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) == 0) return;
+  throw Error(fmt::format("{}: cannot be replaced: {}", to.string(), reason()));
+}
+
+void remove_file(const fs::path& path) {
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return;
+  throw Error(fmt::format("{}: cannot be removed: {}", path.string(), reason()));
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    entries.push_back(entry->path());
+  }
+  if (error) {
+    throw InputError(fmt::format("{}: cannot be listed: {}", folder.string(), error.message()));
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+void write_fully(int descriptor, std::span<const uint8_t> bytes, int64_t offset,
+                 const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      throw Error(fmt::format("{}: writing failed: {}", path.string(),
+                              written == 0 ? "no byte was taken" : reason()));
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += written;
+  }
 }
 
 MappedFile::MappedFile(const fs::path& path) : path_(path) {
@@ -98,17 +144,22 @@ std::string read_text_file(const fs::path& path) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
+// The names of temporary files end in the id of the process that writes them.
+constexpr const char* kTemporary = ".tmp-";
+
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   std::error_code unreadable;  // Opening will say why.
   if (fs::is_directory(path_, unreadable)) {
     throw InputError(fmt::format("{}: cannot be written: it is a folder", path_.string()));
   }
   temporary_ = path_;
-  temporary_ += fmt::format(".tmp-{}", ::getpid());
+  temporary_ += fmt::format("{}{}", kTemporary, ::getpid());
   descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor_ < 0) {
     throw InputError(fmt::format("{}: cannot be written: {}", path_.string(), reason()));
   }
+  // Tells `remove_leftovers` on another machine, which knows other processes, to leave it alone.
+  ::flock(descriptor_, LOCK_EX | LOCK_NB);
 }
 
 AtomicFile::~AtomicFile() {
@@ -127,25 +178,36 @@ void AtomicFile::write(std::span<const uint8_t> bytes) {
 void AtomicFile::write(std::string_view text) { write(bytes_of(text)); }
 
 void AtomicFile::write_at(int64_t offset, std::span<const uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), offset);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      throw Error(fmt::format("{}: writing failed: {}", path_.string(), reason()));
-    }
-    bytes = bytes.subspan(static_cast<size_t>(written));
-    offset += written;
-  }
+  write_fully(descriptor_, bytes, offset, path_);
 }
 
 void AtomicFile::commit(Sync sync) {
   if (sync == Sync::kNow) sync_descriptor(descriptor_, path_);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    throw Error(fmt::format("{}: cannot be replaced: {}", path_.string(), reason()));
-  }
+  rename_file(temporary_, path_);
   ::close(std::exchange(descriptor_, -1));
   if (sync == Sync::kNow) {
     sync_folder(path_.has_parent_path() ? path_.parent_path() : fs::path("."));
+  }
+}
+
+void remove_leftovers(const fs::path& path) {
+  const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::error_code none;
+  if (!fs::is_directory(folder, none)) return;
+  const auto prefix = path.filename().string() + kTemporary;
+  for (const auto& entry : entries_of(folder)) {
+    const auto name = entry.filename().string();
+    if (!name.starts_with(prefix)) continue;
+    pid_t owner = 0;
+    const auto* end = name.data() + name.size();
+    const auto number = std::from_chars(name.data() + prefix.size(), end, owner);
+    if (number.ec != std::errc{} || number.ptr != end || owner <= 0) continue;
+    if (::kill(owner, 0) == 0 || errno != ESRCH) continue;
+    const int descriptor = ::open(entry.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    const bool is_held = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0;
+    ::close(descriptor);
+    if (!is_held) remove_file(entry);
   }
 }
 

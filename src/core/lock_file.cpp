@@ -47,6 +47,17 @@ bool lock(int descriptor) {
   return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
 }
 
+std::string owner_of(int descriptor) {
+  std::array<char, 32> owner{};
+  const auto length = ::pread(descriptor, owner.data(), owner.size(), 0);
+  return {owner.data(), static_cast<size_t>(length > 0 ? length : 0)};
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& owner) {
+  throw InputError(fmt::format("{}: is being written by process {}; wait for it to end",
+                               path.has_parent_path() ? path.parent_path().string() : ".", owner));
+}
+
 }  // namespace
 
 LockFile::LockFile(const std::filesystem::path& path) {
@@ -56,12 +67,12 @@ LockFile::LockFile(const std::filesystem::path& path) {
     descriptor_ = open_lock(path);
   }
   if (!lock(descriptor_)) {
-    std::array<char, 32> owner{};
-    const auto length = ::pread(descriptor_, owner.data(), owner.size(), 0);
+    const std::string why = std::strerror(errno);
+    const bool is_taken = errno == EWOULDBLOCK;
+    const auto owner = owner_of(descriptor_);
     ::close(descriptor_);
-    throw InputError(fmt::format("{}: is being written by process {}; wait for it to end",
-                                 path.has_parent_path() ? path.parent_path().string() : ".",
-                                 std::string(owner.data(), length > 0 ? length : 0)));
+    if (!is_taken) throw Error(fmt::format("{}: cannot be locked: {}", path.string(), why));
+    refuse(path, owner);
   }
   const auto id = fmt::format("{}", ::getpid());
   // The id only serves the other process's message, so a failure here is no error.
@@ -71,6 +82,14 @@ LockFile::LockFile(const std::filesystem::path& path) {
 }
 
 LockFile::~LockFile() { ::close(descriptor_); }
+
+void refuse_if_locked(const std::filesystem::path& path) {
+  if (!is_locked(path)) return;
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const auto owner = descriptor < 0 ? "" : owner_of(descriptor);
+  if (descriptor >= 0) ::close(descriptor);
+  refuse(path, owner);
+}
 
 bool is_locked(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

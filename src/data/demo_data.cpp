@@ -131,10 +131,10 @@ void check_replaceable(const fs::path& folder) {
   }
   const std::set<fs::path> ours = {kMarkerName, kDomainNames[0], kDomainNames[1]};
   const bool marked = fs::exists(folder / kMarkerName);
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (!marked || !ours.contains(entry.path().filename())) {
+  for (const auto& entry : entries_of(folder)) {
+    if (!marked || !ours.contains(entry.filename())) {
       throw InputError(fmt::format("{}: the folder already contains {}, which is not demo data",
-                                   folder.string(), entry.path().filename().string()));
+                                   folder.string(), entry.filename().string()));
     }
   }
 }

@@ -238,6 +238,7 @@ std::unique_ptr<PackedImages> open_packed_file(const fs::path& path) {
 
 void write_packed_file(const fs::path& path, const ImageSource& source,
                        const PackOptions& options) {
+  remove_leftovers(path);
   AtomicFile file(path);
   file.write(std::string(kDataOffset, '\0'));
 

@@ -118,7 +118,7 @@ class Adapter::Implementation {
     if (method_->trains()) {
       train(step_digest, outcome);
     } else {
-      EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
+      EventLog events(folder_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
       announce(events);
       write_step_event(events, outcome, watch.seconds());
     }
@@ -176,10 +176,10 @@ class Adapter::Implementation {
   }
 
   void write_event(const std::string& event, const std::vector<EventField>& fields) {
-    EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
+    EventLog events(folder_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
     announce(events);
     events.write(event, fields);
-    manifest_.events_bytes = events.size();
+    keep(events);
   }
 
   void leave_features_to_caller() { records_features_ = false; }
@@ -312,12 +312,13 @@ class Adapter::Implementation {
                          .images = images_.get()},
                         machine_);
     if (manifest_.adapting) resume(trainer);
-    EventLog events(folder_ / "events.jsonl", manifest_.events_bytes);
+    EventLog events(folder_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
     announce(events);
     Stopwatch since_saving;
     const auto save = [&] {
+      trainer.check_finite();
       manifest_.adapting = {trainer.position().epoch, trainer.position().iteration, step_digest};
-      manifest_.events_bytes = events.size();
+      keep(events);
       save_training(trainer);
       since_saving.restart();
     };
@@ -336,6 +337,7 @@ class Adapter::Implementation {
     check_agreement(ranks, "network", network_->state());
     check_agreement(ranks, "method's state", method_->save());
     if (auto* memory = method_->memory()) check_agreement(ranks, "memory", memory->save());
+    trainer.check_finite();
     outcome.losses = trainer.losses();
     if (const auto* decisions = method_->decisions()) {
       outcome.detected = decisions->shared_classes.classes;
@@ -378,6 +380,11 @@ class Adapter::Implementation {
     announced_ = true;
   }
 
+  void keep(const EventLog& events) {
+    manifest_.events_bytes = events.size();
+    manifest_.events_crc = events.crc();
+  }
+
   void write_step_event(EventLog& events, const StepOutcome& outcome, double seconds) {
     events.write("step", {{"step", outcome.step},
                           {"images", outcome.num_images},
@@ -385,7 +392,7 @@ class Adapter::Implementation {
                           {"seconds", seconds},
                           {"peak_memory_bytes", peak_host_bytes()},
                           {"peak_gpu_memory_bytes", peak_device_bytes(device_)}});
-    manifest_.events_bytes = events.size();
+    keep(events);
   }
 
   void finish_step(const std::string& step_digest) {

@@ -14,10 +14,12 @@
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/log.h"
 
 namespace proca::engine {
 
-EventLog::EventLog(std::filesystem::path path, int64_t keep_bytes) : path_(std::move(path)) {
+EventLog::EventLog(std::filesystem::path path, int64_t keep_bytes, std::optional<uint32_t> keep_crc)
+    : path_(std::move(path)) {
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor_ < 0) {
     throw InputError(
@@ -29,6 +31,15 @@ EventLog::EventLog(std::filesystem::path path, int64_t keep_bytes) : path_(std::
     ::close(descriptor_);
     throw Error(fmt::format("{}: cannot be shortened: {}", path_.string(), why));
   }
+  if (size_ == keep_bytes && keep_crc) {
+    crc_ = *keep_crc;
+    return;
+  }
+  if (size_ < keep_bytes) {
+    log_warning(fmt::format("{}: has {} bytes of {}; events are missing", path_.string(), size_,
+                            keep_bytes));
+  }
+  crc_ = crc32(MappedFile(path_).bytes());
 }
 
 EventLog::~EventLog() { ::close(descriptor_); }
@@ -41,11 +52,9 @@ void EventLog::write(const std::string& event, const std::vector<EventField>& fi
     std::visit([&, &key = name](const auto& typed) { line[key] = typed; }, value);
   }
   const auto text = line.dump() + "\n";
-  const auto length = static_cast<ssize_t>(text.size());
-  if (::pwrite(descriptor_, text.data(), text.size(), size_) != length) {
-    throw Error(fmt::format("{}: writing failed: {}", path_.string(), std::strerror(errno)));
-  }
-  size_ += length;
+  write_fully(descriptor_, bytes_of(text), size_, path_);
+  size_ += static_cast<int64_t>(text.size());
+  crc_ = crc32(bytes_of(text), crc_);
   if (observer_) observer_(event, fields);
 }
 

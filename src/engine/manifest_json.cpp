@@ -31,6 +31,8 @@ nlohmann::ordered_json to_json(const Manifest& manifest) {
   if (const auto& step = manifest.adapting) {
     adapting = {{"epoch", step->epoch}, {"iteration", step->iteration}, {"digest", step->digest}};
   }
+  nlohmann::ordered_json events_crc;  // null: not known
+  if (manifest.events_crc) events_crc = *manifest.events_crc;
   return {{"phase", manifest.phase == Phase::kReady ? "ready" : "pretraining"},
           {"epoch", manifest.epoch},
           {"step", manifest.step},
@@ -44,6 +46,7 @@ nlohmann::ordered_json to_json(const Manifest& manifest) {
           {"source_root", manifest.source_root},
           {"config_digest", manifest.config_digest},
           {"events_bytes", manifest.events_bytes},
+          {"events_crc32", events_crc},
           {"method", manifest.method},
           {"adapted_classes", manifest.adapted_classes},
           {"step_digest", manifest.step_digest},
@@ -66,6 +69,8 @@ Manifest manifest_from_json(const nlohmann::json& json) {
   manifest.source_root = json.at("source_root");
   manifest.config_digest = json.at("config_digest");
   manifest.events_bytes = json.at("events_bytes");
+  const auto events_crc = json.find("events_crc32");
+  if (events_crc != json.end() && !events_crc->is_null()) manifest.events_crc = *events_crc;
   if (json.at("format_version") == 1) return manifest;  // Version 1 knew no adaptation.
   manifest.method = json.at("method");
   manifest.adapted_classes = json.at("adapted_classes").get<std::vector<int64_t>>();

@@ -13,7 +13,9 @@
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/lock_file.h"
 #include "proca/core/log.h"
+#include "proca/core/seal.h"
 #include "proca/data/subset.h"
 #include "proca/engine/inference.h"
 #include "proca/engine/model_loading.h"
@@ -169,8 +171,10 @@ class ProtocolRun {
     std::error_code ignored;
     if (!fs::exists(out_ / kRunConfigFile, ignored)) return;
     const auto theirs = read_text_file(out_ / kRunConfigFile);
-    if (theirs != config_) {
-      refuse_other_options(out_.string(), "holds a run", theirs, config_, "use another --out");
+    refuse_broken_seal(check_toml_seal(theirs), (out_ / kRunConfigFile).string());
+    if (theirs != config_ && theirs != seal_toml(config_)) {
+      refuse_other_options((out_ / kRunConfigFile).string(), "holds a run", theirs, config_,
+                           "use another --out");
     }
   }
 
@@ -178,7 +182,9 @@ class ProtocolRun {
   void write_config() {
     create_writable_folder(out_);
     std::error_code ignored;
-    if (!fs::exists(out_ / kRunConfigFile, ignored)) write_file(out_ / kRunConfigFile, config_);
+    if (!fs::exists(out_ / kRunConfigFile, ignored)) {
+      write_file(out_ / kRunConfigFile, seal_toml(config_));
+    }
   }
 
   fs::path prepare_source(int64_t seed) {
@@ -417,6 +423,11 @@ class ProtocolRun {
 
 std::vector<SeedResult> run_protocol(const RunOptions& options, const protocol::Preset& preset,
                                      const fs::path& out) {
+  // Reading lists and images takes a while: whoever is not wanted learns it before.
+  for (const int64_t seed : options.seeds) {
+    refuse_if_locked(out / fmt::format("source-{}", seed) / "lock");
+    refuse_if_locked(out / fmt::format("seed-{}", seed) / "lock");
+  }
   ProtocolRun run(options, preset, out);
   std::vector<SeedResult> results;
   for (const int64_t seed : options.seeds) results.push_back(run.run(seed));

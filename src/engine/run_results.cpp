@@ -9,8 +9,11 @@
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/seal.h"
 #include "proca/core/toml.h"
+#include "proca/engine/state_directory.h"
 #include "proca/protocol/metrics_json.h"
+#include "step_files.h"
 
 namespace proca::engine {
 namespace {
@@ -23,6 +26,12 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, unreadable);
 }
 
+std::string read_config(const fs::path& path) {
+  auto text = read_text_file(path);
+  refuse_broken_seal(check_toml_seal(text), path.string());
+  return text;
+}
+
 [[noreturn]] void refuse(const std::string& origin, const std::string& what) {
   throw InputError(fmt::format("{}: is damaged: {}", origin, what));
 }
@@ -33,7 +42,9 @@ std::optional<protocol::RunMetrics> read_results(const fs::path& folder, int64_t
   const auto path = folder / "results.json";
   if (!is_there(path)) return std::nullopt;
   try {
-    const auto read = json::parse(read_text_file(path));
+    const auto text = read_text_file(path);
+    refuse_broken_seal(check_json_seal(text), path.string());
+    const auto read = json::parse(text);
     for (const auto& entry : read.at("seeds")) {
       if (entry.at("seed") != seed) continue;
       return protocol::run_metrics_from_json(entry.at("metrics").dump(), path.string());
@@ -46,7 +57,7 @@ std::optional<protocol::RunMetrics> read_results(const fs::path& folder, int64_t
 
 std::string data_root_of(const fs::path& folder) {
   const auto path = folder / "run.toml";
-  for (const auto& entry : parse_toml(read_text_file(path), path.string())) {
+  for (const auto& entry : parse_toml(read_config(path), path.string())) {
     if (entry.section.empty() && entry.key == "data-root") return entry.values.at(0);
   }
   refuse(path.string(), "it names no data-root");
@@ -99,16 +110,19 @@ std::vector<std::vector<int64_t>> classes_of_steps(const std::string& run_toml,
 
 std::vector<DetectedStep> read_detection(const fs::path& folder, int64_t seed, int64_t num_steps) {
   const auto config = folder / "run.toml";
-  const auto present = classes_of_steps(read_text_file(config), config.string());
+  const auto present = classes_of_steps(read_config(config), config.string());
   if (static_cast<int64_t>(present.size()) < num_steps) {
     refuse(config.string(), fmt::format("it has no classes of step {}", present.size() + 1));
   }
+  const auto place = folder / fmt::format("seed-{}", seed);
+  if (!StateDirectory::exists(place)) return {};
+  const StateDirectory state(
+      place, [](const std::string& file) { return file.ends_with("/detection.json"); });
   std::vector<DetectedStep> steps;
   for (int64_t step = 1; step <= num_steps; ++step) {
-    const auto path =
-        folder / fmt::format("seed-{}", seed) / fmt::format("steps/{:02}/detection.json", step);
-    if (!is_there(path)) return {};
-    steps.push_back(detection_from_json(read_text_file(path), path.string()));
+    const auto name = step_file_name(step, "detection.json");
+    if (!state.has(name)) return {};
+    steps.push_back(detection_from_json(state.read_text(name), (state.folder() / name).string()));
     steps.back().present = present[static_cast<size_t>(step - 1)];
   }
   return steps;
@@ -124,7 +138,7 @@ std::string missing_option(const fs::path& folder, const std::string& options) {
     for (std::string line; std::getline(stream, line);) lines.push_back(line);
     return lines;
   };
-  const auto theirs = lines_of(read_text_file(folder / "run.toml"));
+  const auto theirs = lines_of(read_config(folder / "run.toml"));
   const std::set<std::string> known(theirs.begin(), theirs.end());
   for (const auto& line : lines_of(options)) {
     if (places.contains(line.substr(0, line.find(' ')))) continue;

@@ -12,7 +12,8 @@ namespace proca::engine {
 class SaveQueue {
  public:
   SaveQueue() = default;
-  /// Waits. A failure that nobody has asked about is logged.
+  /// Waits. A failure that nobody has asked about is logged, as a warning if another error is
+  /// being reported.
   ~SaveQueue();
   SaveQueue(const SaveQueue&) = delete;
   SaveQueue& operator=(const SaveQueue&) = delete;

@@ -24,6 +24,7 @@ void copy_source_state(const StateDirectory& source, const std::filesystem::path
   auto manifest = source.manifest();
   manifest.step = 0;
   manifest.events_bytes = 0;
+  manifest.events_crc.reset();
   manifest.method.clear();
   manifest.model.neck.clear();
   manifest.adapted_classes.clear();

@@ -10,9 +10,11 @@
 
 #include "agreement.h"
 #include "device_images.h"
+#include "finite_check.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
+#include "proca/core/lock_file.h"
 #include "proca/core/log.h"
 #include "proca/core/progress.h"
 #include "proca/core/stopwatch.h"
@@ -66,6 +68,16 @@ void check_classes(const data::ImageListing& listing) {
   }
 }
 
+// A kill right after the last checkpoint leaves files under the names they had while they were
+// written. Readers of ours know them; others look for `model.safetensors`.
+void finish_last_checkpoint(const fs::path& folder) {
+  for (const auto& entry : entries_of(folder)) {
+    if (entry.extension() != ".next") continue;
+    const StateWriter finishes_it(folder);
+    return;
+  }
+}
+
 class SourceTrainer {
  public:
   SourceTrainer(const SourceTrainingOptions& options, const fs::path& out)
@@ -75,11 +87,15 @@ class SourceTrainer {
         out_(out) {}
 
   SourceTrainingResult run() {
+    refuse_if_locked(out_ / "lock");
     // Everything about the input is checked before anything is written.
     open_source();
     config_ = deciding_options_of(options_) + describe_images(source_->listing());
     manifest_.config_digest = digest(config_);
-    if (is_trained()) return {recipe_.epochs, std::nullopt};
+    if (is_trained()) {
+      finish_last_checkpoint(out_);
+      return {recipe_.epochs, std::nullopt};
+    }
     build();
     StateWriter writer(out_);
     // Once more: until the lock was ours, another process may have gone on with it.
@@ -87,7 +103,7 @@ class SourceTrainer {
     if (StateDirectory::exists(out_)) resume(StateDirectory(out_));
     load_images();
     save_fixed_files(writer);
-    EventLog events(out_ / "events.jsonl", manifest_.events_bytes);
+    EventLog events(out_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
     std::optional<TensorBoardLog> tensorboard;
     if (!options_.tensorboard.empty()) {
       tensorboard.emplace(options_.tensorboard, manifest_.epoch);
@@ -105,6 +121,7 @@ class SourceTrainer {
       }
       ++manifest_.epoch;
       manifest_.events_bytes = events.size();
+      manifest_.events_crc = events.crc();
       end_epoch(writer);
     }
     if (recipe_.epochs == 0) save_checkpoint(writer, state());  // The weights are the model.
@@ -180,6 +197,7 @@ class SourceTrainer {
     optimizer_->load_state(state.read_tensors(kOptimizerFile).tensors);
     manifest_.epoch = state.manifest().epoch;
     manifest_.events_bytes = state.manifest().events_bytes;
+    manifest_.events_crc = state.manifest().events_crc;
     log_info(fmt::format("{}: goes on after epoch {}", out_.string(), manifest_.epoch));
   }
 
@@ -330,6 +348,13 @@ class SourceTrainer {
   }
 
   void save_checkpoint(StateWriter& writer, const State& state) {
+    // The last iteration's loss is of the weights before it.
+    if (const auto weight = find_not_finite(state.network)) {
+      throw Error(fmt::format(
+          "epoch {}: a weight of \"{}\" is no longer a number; start again with a lower --lr and "
+          "another --out",
+          manifest_.epoch, *weight));
+    }
     writer.put_tensors(kModelFile, state.network, {});
     if (manifest_.epoch < recipe_.epochs) {
       writer.put_tensors(kOptimizerFile, state.optimizer, {});

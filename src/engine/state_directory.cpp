@@ -10,6 +10,7 @@
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/parallel.h"
+#include "proca/core/seal.h"
 #include "proca/models/safetensors.h"
 
 namespace proca::engine {
@@ -17,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kFormatVersion = 2;
+constexpr int64_t kFormatVersion = 3;
+constexpr int64_t kFirstSealed = 3;  // versions before have no checksum of their own
 constexpr const char* kManifestFile = "state.json";
 
 fs::path next_of(const fs::path& path) { return path.string() + ".next"; }
@@ -26,6 +28,11 @@ fs::path next_of(const fs::path& path) { return path.string() + ".next"; }
 bool is_there(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(path, ignored);
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
 }
 
 // Left by a writer that was killed: a file of ours, staged or half-written.
@@ -57,8 +64,8 @@ bool is_ours(std::string name) {
 
 // A folder with anything else in it is somebody's: better refused than tidied up.
 void refuse_foreign_files(const fs::path& folder) {
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const auto name = entry.path().filename().string();
+  for (const auto& entry : entries_of(folder)) {
+    const auto name = entry.filename().string();
     if (is_ours(name)) continue;
     throw InputError(fmt::format("{}: holds {}, which is no part of a state; use a new folder",
                                  folder.string(), name));
@@ -106,11 +113,17 @@ void StateDirectory::load_manifest() {
   }
   const auto path = folder_ / kManifestFile;
   try {
-    const auto json = nlohmann::json::parse(read_text_file(path));
+    const auto text = read_text_file(path);
+    const auto seal = check_json_seal(text);
+    refuse_broken_seal(seal, path.string());
+    const auto json = nlohmann::json::parse(text);
     const int64_t version = json.at("format_version");
     if (version < 1 || version > kFormatVersion) {
       throw InputError(fmt::format("{}: format version {}; this program reads versions 1 to {}",
                                    path.string(), version, kFormatVersion));
+    }
+    if (version >= kFirstSealed && seal == Seal::kNone) {
+      throw InputError(fmt::format("{}: damaged: it has no checksum", path.string()));
     }
     manifest_ = manifest_from_json(json);
     files_.clear();
@@ -191,20 +204,23 @@ void StateWriter::recover() {
     state_ = StateDirectory(folder_);
     files_ = state_.files_;
     for (const auto& [name, file] : state_.contents_) {
-      if (file.path() != folder_ / name) fs::rename(file.path(), folder_ / name);
+      if (file.path() != folder_ / name) rename_file(file.path(), folder_ / name);
     }
   }
   // Whatever else a killed writer left belongs to a checkpoint that never was.
-  for (const auto& entry : fs::directory_iterator(folder_)) {
-    const auto name = entry.path().filename().string();
-    if (!is_ours(name) || entry.is_directory()) continue;
+  for (const auto& entry : entries_of(folder_)) {
+    const auto name = entry.filename().string();
+    if (!is_ours(name) || is_folder(entry)) continue;
     const bool outlived = StateDirectory::exists(folder_) && !files_.contains(name) &&
                           name != kManifestFile && name != "lock" && name != "events.jsonl";
-    if (is_leftover(name) || outlived) fs::remove(entry.path());
+    if (is_leftover(name) || outlived) remove_file(entry);
   }
   if (!is_there(folder_ / "steps")) return;
-  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "steps")) {
-    if (is_leftover(entry.path().filename().string())) fs::remove(entry.path());
+  for (const auto& step : entries_of(folder_ / "steps")) {
+    if (!is_folder(step)) continue;
+    for (const auto& entry : entries_of(step)) {
+      if (is_leftover(entry.filename().string())) remove_file(entry);
+    }
   }
 }
 
@@ -246,7 +262,7 @@ void StateWriter::put_copy(const std::string& file, const StateDirectory& from,
 void StateWriter::remove(const std::string& file) {
   if (files_.erase(file) == 0) return;
   removed_.push_back(file);
-  if (std::erase(staged_, file) > 0) fs::remove(next_of(folder_ / file));
+  if (std::erase(staged_, file) > 0) remove_file(next_of(folder_ / file));
 }
 
 void StateWriter::commit(const Manifest& manifest) {
@@ -271,13 +287,13 @@ void StateWriter::commit(const Manifest& manifest) {
   for (const auto& [name, record] : files_) {
     json["files"][name] = {{"size", record.size}, {"crc32", record.crc}};
   }
-  write_file(folder_ / kManifestFile, json.dump(2) + "\n");
+  write_file(folder_ / kManifestFile, seal_json(json.dump(2)));
   for (const auto& file : staged_) {
-    fs::rename(next_of(folder_ / file), folder_ / file);
+    rename_file(next_of(folder_ / file), folder_ / file);
     state_.contents_.insert_or_assign(file, MappedFile(folder_ / file));
   }
   for (const auto& file : removed_) {
-    fs::remove(folder_ / file);
+    remove_file(folder_ / file);
     state_.contents_.erase(file);
   }
   state_.files_ = files_;

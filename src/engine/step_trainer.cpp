@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "agreement.h"
+#include "finite_check.h"
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/core/progress.h"
@@ -166,6 +167,26 @@ std::map<std::string, torch::Tensor> StepTrainer::state() const {
   models::put_part(state, "method.", material_.method->save());
   models::put_part(state, "losses.", sums);
   return state;
+}
+
+void StepTrainer::check_finite() const {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(
+        fmt::format("step {}, epoch {}: {} no longer a number; the last good state is kept; try a "
+                    "lower --lr",
+                    material_.context.step + 1, material_.context.epoch + 1, what));
+  };
+  models::NamedTensors sums;
+  for (const auto& [name, loss] : machine_.iteration.sums()) sums[name] = loss.sum;
+  if (const auto term = find_not_finite(sums)) {
+    refuse(fmt::format("the loss term \"{}\" is", *term));
+  }
+  models::NamedTensors weights = material_.network->state();
+  models::put_part(weights, "auxiliary.",
+                   module_state(material_.method->auxiliary_modules().get()));
+  if (const auto weight = find_not_finite(weights)) {
+    refuse(fmt::format("a weight of \"{}\" is", *weight));
+  }
 }
 
 void StepTrainer::load(const std::map<std::string, torch::Tensor>& state, StepPosition position) {

@@ -60,6 +60,10 @@ class StepTrainer {
   /// Where it is: everything that `load` needs to go on from `position()`, less
   /// the method's memory.
   std::map<std::string, torch::Tensor> state() const;
+  /// Throws `Error` naming a loss term or a weight that is no longer a number. The loss of an
+  /// iteration is of the weights before it, so finite losses alone do not make a state that
+  /// is worth saving.
+  void check_finite() const;
   StepPosition position() const { return position_; }
   bool is_done() const { return position_.epoch == material_.context.num_epochs; }
   /// Whether there is anything that `state` could save: an iteration has been done.

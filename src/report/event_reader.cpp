@@ -98,10 +98,16 @@ class EventReader {
 
 }  // namespace
 
-Events read_events(const std::filesystem::path& path, int64_t sure_bytes) {
+Events read_events(const std::filesystem::path& path, int64_t sure_bytes,
+                   std::optional<uint32_t> sure_crc) {
   EventReader reader;
   if (!is_there(path)) return reader.events();
   const auto text = read_text_file(path);
+  const auto sure = std::string_view(text).substr(0, static_cast<size_t>(sure_bytes));
+  if (sure_crc && crc32(bytes_of(sure)) != *sure_crc) {
+    throw InputError(
+        fmt::format("{}: is damaged: its checksum is not that in state.json", path.string()));
+  }
   int64_t number = 0;
   for (size_t begin = 0, end = 0; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
     const auto line = text.substr(begin, end - begin);

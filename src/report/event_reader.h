@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "report_json.h"
 
@@ -15,10 +16,13 @@ struct Events {
 };
 
 /// Reads `events.jsonl`, which may be growing: a last line without an end is passed over. A
-/// missing file is one without events. Throws `InputError` naming the line that is damaged.
+/// missing file is one without events. Throws `InputError` naming the file or line that is
+/// damaged.
 ///
-/// The first `sure_bytes` are those that the state knows of; what follows is of a process that
+/// The first `sure_bytes` are those that the state knows of, with their CRC-32 if it is of
+/// version 3; what follows is of a process that
 /// is at work or was killed, and is read as far as it can be.
-Events read_events(const std::filesystem::path& path, int64_t sure_bytes);
+Events read_events(const std::filesystem::path& path, int64_t sure_bytes,
+                   std::optional<uint32_t> sure_crc);
 
 }  // namespace proca::report

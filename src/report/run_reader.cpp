@@ -7,6 +7,7 @@
 
 #include "proca/core/file.h"
 #include "proca/core/lock_file.h"
+#include "proca/core/seal.h"
 #include "proca/core/toml.h"
 #include "proca/engine/run_results.h"
 #include "proca/engine/state_directory.h"
@@ -82,6 +83,7 @@ void describe_run(const RunFolders& folders, Json& run, RunFrame& frame) {
   const auto config = folders.parts.front() / "run.toml";
   if (is_there(config)) {
     const auto text = read_text_file(config);
+    refuse_broken_seal(check_toml_seal(text), config.string());
     add_options(options, text, config.string());
     frame.schedule = engine::classes_of_steps(text, config.string());
   }

@@ -2,6 +2,7 @@
 
 #include "event_reader.h"
 #include "proca/core/file.h"
+#include "proca/core/seal.h"
 #include "proca/engine/run_results.h"
 #include "proca/engine/state_directory.h"
 #include "proca/protocol/metrics_json.h"
@@ -41,7 +42,9 @@ Json finished_metrics(const RunFolders::Seed& seed) {
   const auto path = seed.part / "results.json";
   if (!is_there(path)) return nullptr;
   return reading(path.string(), [&]() -> Json {
-    const auto results = Json::parse(read_text_file(path));
+    const auto text = read_text_file(path);
+    refuse_broken_seal(check_json_seal(text), path.string());
+    const auto results = Json::parse(text);
     for (const auto& entry : results.at("seeds")) {
       if (entry.at("seed") != *seed.number) continue;
       protocol::run_metrics_from_json(entry.at("metrics").dump(), path.string());  // checks it
@@ -61,7 +64,8 @@ Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail
   });
   const auto& manifest = state.manifest();
   const auto num_classes = static_cast<int64_t>(manifest.model.class_names.size());
-  const auto events = read_events(seed.state / "events.jsonl", manifest.events_bytes);
+  const auto events =
+      read_events(seed.state / "events.jsonl", manifest.events_bytes, manifest.events_crc);
   std::vector<StepReader> readers;
   for (int64_t step = 0; step <= manifest.step; ++step) readers.emplace_back(state, step);
 

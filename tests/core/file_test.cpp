@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "proca/core/error.h"
@@ -238,6 +239,49 @@ TEST(AtomicFileTest, IsThereBeforeItIsSynced) {
   sync_file(folder / "later");
   sync_folder(folder.path());
   EXPECT_THROW(sync_file(folder / "none"), InputError);
+}
+
+TEST(FileErrorsTest, NameTheFileAndNotTheLibrary) {
+  const test::TemporaryFolder folder;
+  const auto missing = folder / "missing";
+  EXPECT_EQ(message_of<Error>([&] { rename_file(missing, folder / "new"); }),
+            (folder / "new").string() + ": cannot be replaced: No such file or directory");
+  EXPECT_NO_THROW(remove_file(missing));
+  EXPECT_EQ(message_of<Error>([&] { remove_file(folder / kTooLong); }),
+            (folder / kTooLong).string() + ": cannot be removed: File name too long");
+  EXPECT_EQ(message_of([&] { entries_of(missing); }),
+            missing.string() + ": cannot be listed: No such file or directory");
+  EXPECT_EQ(message_of<Error>([&] { sync_folder(missing); }),
+            missing.string() + ": writing failed: No such file or directory");
+}
+
+TEST(FileErrorsTest, EntriesAreSorted) {
+  const test::TemporaryFolder folder;
+  for (const auto* name : {"b", "c", "a"}) write_file(folder / name, "");
+  EXPECT_EQ(entries_of(folder.path()),
+            (std::vector<fs::path>{folder / "a", folder / "b", folder / "c"}));
+}
+
+// Of a process that ended, of one that lives, of another file, and no name of ours at all.
+TEST(RemoveLeftoversTest, RemovesThoseOfProcessesThatAreGone) {
+  const test::TemporaryFolder folder;
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(gone, nullptr, 0), gone);
+  const auto of = [](const std::string& name, pid_t id) {
+    return name + ".tmp-" + std::to_string(id);
+  };
+  const std::vector<std::string> kept = {"model", of("model", ::getppid()), of("other", gone),
+                                         "model.tmp-x", of("model", gone) + "0x"};
+  for (const auto& name : kept) write_file(folder / name, "");
+  write_file(folder / of("model", gone), "half");
+  remove_leftovers(folder / "model");
+  auto names = names_in(folder);
+  std::sort(names.begin(), names.end());
+  auto expected = kept;
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(names, expected);
+  EXPECT_NO_THROW(remove_leftovers(folder / "missing" / "model"));
 }
 
 TEST(Crc32Test, IsTheOneOfZipAndPng) {

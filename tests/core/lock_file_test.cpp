@@ -96,6 +96,18 @@ TEST(LockFileTest, OthersSeeWhetherItIsHeld) {
   EXPECT_TRUE(is_locked(folder / "lock"));
 }
 
+TEST(LockFileTest, WhoeverOnlyAsksIsRefusedAlike) {
+  const test::TemporaryFolder folder;
+  EXPECT_NO_THROW(refuse_if_locked(folder / "lock"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "lock"));
+  Owner owner(folder / "lock");
+  ASSERT_TRUE(owner.locked());
+  EXPECT_EQ(message_of([&] { refuse_if_locked(folder / "lock"); }),
+            message_of([&] { LockFile{folder / "lock"}; }));
+  owner.kill_it();
+  EXPECT_NO_THROW(refuse_if_locked(folder / "lock"));
+}
+
 TEST(LockFileTest, AShorterIdReplacesALongerOne) {
   const test::TemporaryFolder folder;
   write_file(folder / "lock", "123456789012");

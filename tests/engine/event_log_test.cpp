@@ -47,6 +47,39 @@ TEST(EventLogTest, AnUnwritablePlaceIsAnInputError) {
   EXPECT_THROW(EventLog(folder / "none" / "events.jsonl", 0), InputError);
 }
 
+TEST(EventLogTest, KnowsItsChecksum) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "events.jsonl";
+  EventLog log(path, 0);
+  EXPECT_EQ(log.crc(), 0u);
+  log.write("epoch", {{"epoch", int64_t{1}}});
+  log.write("epoch", {{"epoch", int64_t{2}}});
+  EXPECT_EQ(log.crc(), crc32(bytes_of(read_text_file(path))));
+}
+
+// What is there is not read, so that damage does not become the truth.
+TEST(EventLogTest, GoesOnFromTheChecksumOfTheCheckpoint) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "events.jsonl";
+  write_file(path, "damaged\n");
+  const auto whole = crc32(bytes_of("content\n"));
+  EventLog log(path, 8, whole);
+  log.write("epoch", {});
+  const auto text = read_text_file(path);
+  EXPECT_EQ(log.crc(), crc32(bytes_of(text.substr(8)), whole));
+  EXPECT_NE(log.crc(), crc32(bytes_of(text)));
+}
+
+TEST(EventLogTest, AFileThatHasBecomeShorterGoesOnFromWhatIsLeft) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "events.jsonl";
+  write_file(path, "left\n");
+  EventLog log(path, 100, 17);
+  EXPECT_EQ(log.size(), 5);
+  log.write("epoch", {});
+  EXPECT_EQ(log.crc(), crc32(bytes_of(read_text_file(path))));
+}
+
 TEST(EventLogTest, TellsItsObserverAndCounts) {
   const test::TemporaryFolder folder;
   const auto path = folder.path() / "events.jsonl";

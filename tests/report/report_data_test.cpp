@@ -6,6 +6,7 @@
 
 #include "proca/core/error.h"
 #include "proca/core/lock_file.h"
+#include "proca/core/seal.h"
 #include "proca/report/report_page.h"
 #include "report/run_folders.h"
 #include "support/message_of.h"
@@ -304,6 +305,35 @@ TEST_F(ReportDataTest, NamesFilesOfARunThatAreDamaged) {
   // Not what the manifest says: a checksum tells.
   write_file(folder / "seed-3/steps/01/detection.json", test::detection_text(0.5));
   starts_with("seed-3/steps/01/detection.json", ": is missing or damaged: ");
+}
+
+TEST_F(ReportDataTest, AFlippedBitIsFoundInEveryFileOfARun) {
+  const auto folder = unfinished_run();
+  const auto events = folder / "seed-3/events.jsonl";
+  {
+    engine::StateWriter writer(folder / "seed-3");
+    auto manifest = writer.state().manifest();
+    manifest.events_crc = crc32(bytes_of(read_text_file(events)));
+    writer.commit(manifest);
+  }
+  const auto config = folder / "run.toml";
+  write_file(config, seal_toml(read_text_file(config)));
+  const auto results = folder / "results.json";
+  write_file(results, seal_json("{\n  \"seeds\": []\n}\n"));
+  EXPECT_NO_THROW(collect({folder}));
+  for (const auto& path : {events, config, results}) {
+    const auto content = read_text_file(path);
+    for (size_t i = 0; i < content.size(); i += 11) {
+      auto damaged = content;
+      damaged[i] = static_cast<char>(damaged[i] ^ 1);
+      // A seal that is none any more is damaged alone.
+      if (path != events && i > content.size() - 25) continue;
+      write_file(path, damaged);
+      EXPECT_EQ(message_of([&] { collect({folder}); }).find(path.string()), 0u) << i;
+    }
+    write_file(path, content);
+  }
+  EXPECT_NO_THROW(collect({folder}));
 }
 
 TEST_F(ReportDataTest, TextThatIsNotUtf8IsReplaced) {

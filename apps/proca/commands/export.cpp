@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include "commands.h"
+#include "proca/core/file.h"
 #include "proca/engine/model_loading.h"
 #include "proca/models/export.h"
 #include "proca/models/safetensors.h"
@@ -27,6 +28,7 @@ void run(const Options& options) {
                                 .image_size = preprocessing.image_size,
                                 .mean = preprocessing.mean,
                                 .std = preprocessing.std};
+  remove_leftovers(options.out);
   switch (options.format) {
     case Format::kOnnx:
       models::export_onnx(options.out, model.network, info);

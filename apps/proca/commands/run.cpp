@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "proca/core/file.h"
 #include "proca/core/log.h"
 #include "proca/engine/launch.h"
 #include "proca/engine/rank_folder.h"
@@ -32,6 +33,9 @@ void run(Options& options, const OptionSet& set) {
   if (!engine::is_first(compute)) options.run.adapt.tensorboard.clear();
   options.run.apply(preset, set);
   const engine::RankFolder out(compute.ranks, options.out);
+  for (const auto* file : {"run.toml", "results.json", "results.txt", "report.html"}) {
+    remove_leftovers(out.path() / file);
+  }
   const auto results = engine::run_protocol(options.run, preset, out.path());
   if (!engine::is_first(compute)) return;
   const auto title = fmt::format("{} {} -> {}, {}", preset.name, options.run.source,

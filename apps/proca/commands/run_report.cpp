@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "proca/core/file.h"
+#include "proca/core/seal.h"
 #include "proca/protocol/metrics_json.h"
 #include "proca/report/run_table.h"
 
@@ -43,7 +44,7 @@ std::string results_json(const engine::RunOptions& options,
     json["seeds"].push_back(
         {{"seed", result.seed}, {"metrics", Json::parse(protocol::to_json(result.metrics))}});
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string results_text(const std::string& title, const std::vector<engine::SeedResult>& results) {
@@ -53,7 +54,7 @@ std::string results_text(const std::string& title, const std::vector<engine::See
 
 void write_results(const std::filesystem::path& folder, const std::string& json,
                    const std::string& text) {
-  write_file(folder / "results.json", json);
+  write_file(folder / "results.json", seal_json(json));
   write_file(folder / "results.txt", text);
 }
 

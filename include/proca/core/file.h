@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace proca {
 
@@ -74,13 +75,30 @@ class AtomicFile {
   int64_t size_ = 0;
 };
 
+/// Removes what killed writers of `path` left beside it: temporary files of processes that
+/// are gone. For large files that are written anew, under another process id, after a kill.
+void remove_leftovers(const std::filesystem::path& path);
+
 /// `AtomicFile` in one call.
 void write_file(const std::filesystem::path& path, std::string_view text, Sync sync = Sync::kNow);
+
+/// Writes all of `bytes` to an open file, from `offset` on. Throws `Error` with `path`, the
+/// file's name.
+void write_fully(int descriptor, std::span<const uint8_t> bytes, int64_t offset,
+                 const std::filesystem::path& path);
 
 /// Waits until a file's content is on the disk. Throws `Error` naming the file.
 void sync_file(const std::filesystem::path& path);
 /// The same for the names in a folder, where the file system knows how.
 void sync_folder(const std::filesystem::path& folder);
+
+/// What the functions of `std::filesystem` do, with errors that name the file: they throw
+/// `Error`. A file that is not there counts as removed.
+void rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
+void remove_file(const std::filesystem::path& path);
+
+/// What is directly in a folder, sorted. Throws `InputError` naming the folder.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 /// Creates a folder and its parents. Throws `InputError` naming the folder and
 /// the reason when it cannot be created, is not a folder, or is not writable.

@@ -21,6 +21,10 @@ class LockFile {
   int descriptor_ = -1;
 };
 
+/// Throws as `LockFile` does if another process holds the lock now; makes and keeps nothing.
+/// To be told before long preparations.
+void refuse_if_locked(const std::filesystem::path& path);
+
 /// Whether a process holds the lock on a file that `LockFile` made. No, if there is no such
 /// file, or nobody may look at it.
 bool is_locked(const std::filesystem::path& path);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -20,7 +21,10 @@ class EventLog {
  public:
   /// Keeps the first `keep_bytes` of an existing file and drops the rest: what
   /// a killed run wrote after its last checkpoint happens again when it resumes.
-  EventLog(std::filesystem::path path, int64_t keep_bytes);
+  /// `keep_crc` is their checksum as the checkpoint has it; what is there is not read, so
+  /// that damage is still found later. A file that has become shorter begins anew from what
+  /// is left, with a warning.
+  EventLog(std::filesystem::path path, int64_t keep_bytes, std::optional<uint32_t> keep_crc = {});
   ~EventLog();
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
@@ -33,11 +37,14 @@ class EventLog {
   int64_t count(const std::string& event) const;
   /// Length of the file, to be kept with the next checkpoint.
   int64_t size() const { return size_; }
+  /// CRC-32 of the file, to be kept with it.
+  uint32_t crc() const { return crc_; }
 
  private:
   std::filesystem::path path_;
   int descriptor_ = -1;
   int64_t size_ = 0;
+  uint32_t crc_ = 0;
   Observer observer_;
 };
 

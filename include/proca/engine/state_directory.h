@@ -39,10 +39,11 @@ struct Manifest {
   int64_t epoch = 0;  ///< finished epochs of the training under way
   int64_t step = 0;   ///< finished time steps
   ModelDescription model;
-  std::string source;         ///< absolute path of the source images
-  std::string source_root;    ///< `--root` for a source list; may be empty
-  std::string config_digest;  ///< of the options that decide the result
-  int64_t events_bytes = 0;   ///< length of `events.jsonl` at this checkpoint
+  std::string source;                  ///< absolute path of the source images
+  std::string source_root;             ///< `--root` for a source list; may be empty
+  std::string config_digest;           ///< of the options that decide the result
+  int64_t events_bytes = 0;            ///< length of `events.jsonl` at this checkpoint
+  std::optional<uint32_t> events_crc;  ///< CRC-32 of these bytes; states before version 3 have none
 
   std::string method;                    ///< that adapts this state; empty before the first step
   std::vector<int64_t> adapted_classes;  ///< labels given to images in any finished step, ascending

@@ -122,9 +122,12 @@ ListFile parse_list_file(std::string_view text, const std::string& origin, const
 std::string format_list_file(const ImageListing& listing, const fs::path& root) {
   std::string text;
   for (const auto& sample : listing.samples) {
-    const auto relative = fs::path(sample.path).lexically_relative(root);
+    const fs::path path(sample.path);
+    const auto relative = path.lexically_relative(root);
+    // As it is, a relative path would be read as one below the root.
     const bool below = !relative.empty() && *relative.begin() != "..";
-    auto line = below ? relative.string() : sample.path;
+    auto line =
+        below || (path.is_relative() && !relative.empty()) ? relative.string() : sample.path;
     check_readable(line, sample.label);
     if (sample.label != kNoLabel) line += fmt::format(" {}", sample.label);
     text += line + '\n';

@@ -156,6 +156,12 @@ TEST(FormatListFileTest, IsReadBackAsTheSame) {
   }
 }
 
+TEST(FormatListFileTest, WritesRelativePathsOutsideTheRootFromThere) {
+  const auto listing = parse_list_file("../a.jpg\n", "list.txt", "root").listing;
+  EXPECT_EQ(listing.samples[0].path, "a.jpg");
+  EXPECT_EQ(format_list_file(listing, "root"), "../a.jpg\n");
+}
+
 TEST(FormatListFileTest, RefusesPathsThatWouldBeReadAsSomethingElse) {
   const auto message = [](const std::string& path, int64_t label) {
     return message_of([&] {

@@ -28,8 +28,8 @@ struct ListFile {
 ListFile parse_list_file(std::string_view text, const std::string& origin,
                          const std::filesystem::path& root);
 
-/// The text of a list file for `listing`, with paths relative to `root` where
-/// they lie below it. Throws `InputError` for a path that would be read back
+/// The text of a list file for `listing`, with paths relative to `root`, except
+/// absolute ones that lie outside of it. Throws `InputError` for a path that would be read back
 /// as something else: one with a line break or a blank at either end, or,
 /// without a label, one whose last word is a number.
 std::string format_list_file(const ImageListing& listing, const std::filesystem::path& root);

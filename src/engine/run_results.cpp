@@ -9,6 +9,7 @@
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/json_limits.h"
 #include "proca/core/toml.h"
 #include "proca/protocol/metrics_json.h"
 
@@ -33,7 +34,9 @@ std::optional<protocol::RunMetrics> read_results(const fs::path& folder, int64_t
   const auto path = folder / "results.json";
   if (!is_there(path)) return std::nullopt;
   try {
-    const auto read = json::parse(read_text_file(path));
+    const auto text = read_text_file(path);
+    check_json_limits(text, path.string());
+    const auto read = json::parse(text);
     for (const auto& entry : read.at("seeds")) {
       if (entry.at("seed") != seed) continue;
       return protocol::run_metrics_from_json(entry.at("metrics").dump(), path.string());
@@ -47,12 +50,15 @@ std::optional<protocol::RunMetrics> read_results(const fs::path& folder, int64_t
 std::string data_root_of(const fs::path& folder) {
   const auto path = folder / "run.toml";
   for (const auto& entry : parse_toml(read_text_file(path), path.string())) {
-    if (entry.section.empty() && entry.key == "data-root") return entry.values.at(0);
+    if (!entry.section.empty() || entry.key != "data-root") continue;
+    if (entry.values.size() != 1) refuse(path.string(), "data-root is not one folder");
+    return entry.values.front();
   }
   refuse(path.string(), "it names no data-root");
 }
 
 DetectedStep detection_from_json(const std::string& text, const std::string& origin) {
+  check_json_limits(text, origin);
   try {
     const auto read = json::parse(text);
     DetectedStep step;

@@ -9,6 +9,7 @@ namespace proca::report {
 namespace {
 
 constexpr std::string_view kLossPrefix = "loss.";
+constexpr JsonLimits kEventLimits{.max_bytes = 1 << 20};  // of one event
 
 // Peaks are of a whole process: the largest is that of all steps.
 void raise(Json& peak, const Json& event, const char* key) {
@@ -106,7 +107,8 @@ Events read_events(const std::filesystem::path& path, int64_t sure_bytes) {
   for (size_t begin = 0, end = 0; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
     const auto line = text.substr(begin, end - begin);
     if (static_cast<int64_t>(begin) >= sure_bytes && !Json::accept(line)) break;
-    reading(fmt::format("{}:{}", path.string(), ++number), [&] { reader.take(Json::parse(line)); });
+    const auto where = fmt::format("{}:{}", path.string(), ++number);
+    reading(where, [&] { reader.take(parse_json(line, where, kEventLimits)); });
   }
   return reader.events();
 }

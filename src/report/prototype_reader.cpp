@@ -57,8 +57,9 @@ data::ImageView view_of(const torch::Tensor& pixels) {
 Json PrototypeHistory::after(int64_t step, const Detail& detail) {
   const auto name = fmt::format("steps/{:02}/prototypes.json", step);
   if (!state_.has(name)) return nullptr;
-  reading((state_.folder() / name).string(), [&] {
-    const auto record = Json::parse(state_.read_text(name));
+  const auto origin = (state_.folder() / name).string();
+  reading(origin, [&] {
+    const auto record = parse_json(state_.read_text(name), origin);
     const auto per_class = record.at("prototypes_per_class").get<size_t>();
     for (const auto& captured : record.at("captured")) {
       const auto label = checked_label(captured.at("label").get<int64_t>(), num_classes_);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "proca/core/error.h"
+#include "proca/core/json_limits.h"
 
 namespace proca::report {
 
@@ -23,6 +24,13 @@ auto reading(const std::string& origin, const Read& read) {
   } catch (const std::invalid_argument& error) {
     throw InputError(fmt::format("{}: is damaged: {}", origin, error.what()));
   }
+}
+
+/// The parsed text, or an `InputError` where it is beyond `limits`; else as the library throws.
+inline Json parse_json(std::string_view text, const std::string& origin,
+                       const JsonLimits& limits = {}) {
+  check_json_limits(text, origin, limits);
+  return Json::parse(text);
 }
 
 /// Names of folders and files may be anything, JSON is UTF-8.

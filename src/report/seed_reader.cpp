@@ -41,7 +41,7 @@ Json finished_metrics(const RunFolders::Seed& seed) {
   const auto path = seed.part / "results.json";
   if (!is_there(path)) return nullptr;
   return reading(path.string(), [&]() -> Json {
-    const auto results = Json::parse(read_text_file(path));
+    const auto results = parse_json(read_text_file(path), path.string());
     for (const auto& entry : results.at("seeds")) {
       if (entry.at("seed") != *seed.number) continue;
       protocol::run_metrics_from_json(entry.at("metrics").dump(), path.string());  // checks it

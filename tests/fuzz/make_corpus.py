@@ -46,6 +46,10 @@ def pictures():
     write("png", "deep_grey.png", encoded(Image.new("I;16", (4, 2), 700), "PNG"))
     write("png", "four_colours.png", encoded(picture().quantize(4), "PNG", bits=2))
     write("png", "interlaced.png", interlaced_png())
+    # Of what fuzzing has found, what has a name: chunks that claim more than there is.
+    for kind in (b"sPLT", b"eXIf"):
+        whole = encoded(picture("L"), "PNG")
+        write("png", f"huge_{kind.decode().lower()}.png", whole[:33] + struct.pack(">I", 1 << 30) + kind + whole[33:])
     write("webp", "lossy.webp", encoded(picture(), "WEBP", quality=10))
     write("webp", "lossless.webp", encoded(picture(), "WEBP", lossless=True))
     write("webp", "alpha.webp", encoded(picture("RGBA"), "WEBP", quality=10))
@@ -117,9 +121,13 @@ def weights():
 def texts():
     write("list", "labelled.txt", "cat/1.png 0\ndog/2.png 1\n")
     write("list", "unlabelled.txt", "\ufeffa b.png\r\n\r\n  ../c.png \n")
+    write("list", "large_label.txt", "x.png 999999\n")
+    write("list", "two_marks.txt", "\ufeff\ufeffa.png\nb.png\n")
+    write("list", "outside.txt", "../a.png\n../../b.png\n")
     write("list", "gaps.txt", "7/x.png 3\n/abs/y.png\t12\n./z.png 3\n")
 
     write("toml", "config.toml", '[adapt]\nlr = 1e-3 # rate\nepochs = 1_000\nflip = true\nname = "a\\u00e9\\n"\n')
+    write("toml", "digit_behind_string.toml", 'a = ["x", "y"2]\nb = "z"0\n')
     write("toml", "preset.toml", 'summary = "s"\nclasses-per-step = 3\nsteps = 2\nclass-order = ["a", "b"]\n'
           '[domains]\nart = ["art", "art.txt"]\n[sources]\nclip = ["c"]\n[task.art.clip]\nsteps = 1\n'
           '[pretrain]\nlr = 0.1\n[for.dann]\nlr = 1\n[for.dann."*".art]\nlr = 2\n')
@@ -144,6 +152,7 @@ def texts():
     second = dict(first, format_version=2, phase="ready", step=2, method="proca", adapted_classes=[0],
                   step_digest="702bc852", adapting={"epoch": 1, "iteration": 2, "digest": "0"},
                   files={"adapt.toml": {"size": 1, "crc32": 2}})
+    write("manifest", "huge_numbers.json", json.dumps(dict(second, step=1e300, epoch=2**64)))
     write("manifest", "pretraining.json", json.dumps(first))
     write("manifest", "ready.json", json.dumps(second))
 
@@ -162,6 +171,7 @@ def texts():
     write("results", "detection.json", json.dumps(
         {"rule": "hbw", "threshold": 0.5, "detected": [0],
          "classes": [{"label": 0, "cumulative_probability": 0.7}]}))
+    write("results", "deep.json", "[" * 200)
     write("results", "run.toml", "steps = 2\n# step 1: classes 0, 3\n# step 2: classes 1\n")
 
 

@@ -37,7 +37,7 @@ for target in "${targets[@]}"; do
   if [ -e "$dictionary" ]; then options+=(-dict="$dictionary"); fi
   log=$folder/logs/$target.log
   if "$folder/${target}_fuzz" "${options[@]}" "$folder/found/$target" "$here/corpus/$target" >"$log" 2>&1; then
-    printf '%-12s %s\n' "$target" "$(grep -a ' DONE ' "$log" | tail -n 1)"
+    printf '%-12s %s\n' "$target" "$(grep -a DONE "$log" | tail -n 1 | tr '\t' ' ')"
   else
     status=1
     printf '%-12s broken, see %s:\n' "$target" "$log"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests under AddressSanitizer and UndefinedBehaviorSanitizer (preset asan), those
 # with threads of ours under ThreadSanitizer (preset tsan), those of the readers under
-# valgrind (preset dev).
+# valgrind (preset release).
 #
 #   tools/sanitize.sh [asan|tsan|valgrind] [MODULE...]      (default: all three, all modules)
 #
@@ -56,12 +56,12 @@ run_tsan() {
 }
 
 run_valgrind() {
-  tests_of dev data_tests models_tests
+  tests_of release data_tests models_tests
   local valgrind=(valgrind --quiet --error-exitcode=9 --leak-check=no)
-  check valgrind-data "${valgrind[@]}" build/dev/tests/data_tests \
+  check valgrind-data "${valgrind[@]}" build/release/tests/data_tests \
     --gtest_filter='*ListFile*:PackedFile*:Decode*:ReadImage*:*GoldenImage*'
   # Without those that are about millions of values.
-  check valgrind-models "${valgrind[@]}" build/dev/tests/models_tests \
+  check valgrind-models "${valgrind[@]}" build/release/tests/models_tests \
     --gtest_filter='Safetensors*:Pth*:WeightFile*:-*ThanAllowed'
 }
 

@@ -300,7 +300,14 @@ TEST_F(ReportDataTest, NamesFilesOfARunThatAreDamaged) {
   write_file(folder / "seed-3/events.jsonl", events);
   write_file(folder / "results.json", "{\"seeds\": [{\"seed\": 3}]}");
   starts_with("results.json", ": is damaged: ");
+  // Deep enough to exhaust the stack of what copies it.
+  const auto deep = std::string(500'000, '[') + std::string(500'000, ']');
+  write_file(folder / "results.json", R"({"seeds": [{"seed": 3, "metrics": )" + deep + "}]}");
+  starts_with("results.json", ": has JSON that nests more than 32 levels deep");
   fs::remove(folder / "results.json");
+  write_file(folder / "seed-3/events.jsonl", R"({"device": )" + deep + "}\n" + events);
+  starts_with("seed-3/events.jsonl", ":1: has JSON that nests more than 32 levels deep");
+  write_file(folder / "seed-3/events.jsonl", events);
   // Not what the manifest says: a checksum tells.
   write_file(folder / "seed-3/steps/01/detection.json", test::detection_text(0.5));
   starts_with("seed-3/steps/01/detection.json", ": is missing or damaged: ");
@@ -347,6 +354,7 @@ TEST_F(ReportDataTest, RefusesWhatIsNoDocument) {
   refused(R"({"format_version": 1})", "is damaged: ");
   refused(R"({"format_version": 1, "title": 7, "runs": []})", "is damaged: ");
   refused(R"({"format_version": 1, "title": "", "runs": 3})", "is damaged: runs is not a list");
+  refused(std::string(33, '['), "has JSON that nests more than 32 levels deep");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ run_tsan() {
 
 run_valgrind() {
   tests_of release data_tests models_tests
-  local valgrind=(valgrind --quiet --error-exitcode=9 --leak-check=no)
+  local valgrind=(valgrind --quiet --error-exitcode=9 --leak-check=no --suppressions=tests/valgrind.supp)
   check valgrind-data "${valgrind[@]}" build/release/tests/data_tests \
     --gtest_filter='*ListFile*:PackedFile*:Decode*:ReadImage*:*GoldenImage*'
   # Without those that are about millions of values or thousands of files.

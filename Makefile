@@ -8,6 +8,7 @@
 PRESET ?= release
 PREFIX ?= /usr/local
 DESTDIR ?=
+FUZZ_SECONDS ?= 600
 ifndef JOBS
 # All cores, but no more jobs than memory allows: a source file that includes
 # LibTorch takes up to 1.5 GB.
@@ -20,7 +21,7 @@ program := $(folder)/apps/proca/proca
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo bench test install docs package format tidy
+.PHONY: help build demo bench test fuzz sanitize install docs package format tidy
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s%s\n", $$1, $$2}' Makefile
@@ -42,6 +43,14 @@ test: ## build and run every test
 	@tools/configure.sh $(PRESET) tests
 	@cmake --build $(folder)
 	@ctest --test-dir $(folder) --output-on-failure -j $(JOBS)
+
+fuzz: ## feed every reader of files with mutations, FUZZ_SECONDS (600) each
+	@tools/dependencies.sh test
+	@tests/fuzz/check.sh build/fuzz $(FUZZ_SECONDS)
+
+sanitize: ## run the tests under the sanitizers, those of the readers under valgrind, too
+	@tools/dependencies.sh sanitize
+	@tools/sanitize.sh
 
 install: build ## install the program, the library and its headers (PREFIX, DESTDIR)
 	@DESTDIR="$(DESTDIR)" cmake --install $(folder) --prefix "$(PREFIX)"

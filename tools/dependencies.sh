@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Finds out what a build lacks and installs it.
 #
-#   tools/dependencies.sh [build|test|docs|package|format|tidy]     (default: build)
+#   tools/dependencies.sh [build|test|sanitize|docs|package|format|tidy]     (default: build)
 #
 # Looks for what is used (a command, a header, a library), not for packages, so
 # that a machine which has them from elsewhere is left alone: headers below the
@@ -12,7 +12,8 @@
 #   build    compiler, CMake, LibTorch, the libraries; and, where they can be had,
 #            WebP, cairo, ONNX and Chart.js, without which a feature is left out
 #   test     the above, those of docs and package, GoogleTest, Python with torchvision and
-#            what reads event files, clang-format, Node.js, chromium, zsh, man
+#            what reads event files, clang-format, Node.js, chromium, zsh, man, clang
+#   sanitize build, GoogleTest, valgrind
 #   docs     build, Sphinx with MyST and the theme Furo, Doxygen
 #   package  build, and what finds out on which packages a program depends
 #   format   clang-format
@@ -130,6 +131,11 @@ probe_docs() {
   have doxygen || "$1" doxygen doxygen
 }
 
+# Where clang keeps what -fsanitize=fuzzer links.
+has_fuzzer_library() {
+  have clang++ && compgen -G "$(clang++ -print-runtime-dir)/libclang_rt.fuzzer-*" >/dev/null
+}
+
 # Tests look for modules where Debian puts them, too.
 python_can_import() {
   python3 -c "import $1" 2>/dev/null || /usr/bin/python3 -c "import $1" 2>/dev/null
@@ -165,6 +171,13 @@ probe() {
       have chromium || have chromium-browser || have google-chrome || want chromium chromium
       want_command zsh zsh
       want_command man man-db
+      want_command clang++ clang
+      has_fuzzer_library || want libFuzzer libclang-rt-14-dev
+      ;;
+    sanitize)
+      probe_build
+      header need libgtest-dev gtest/gtest.h
+      need_command valgrind valgrind
       ;;
     docs)
       probe_build
@@ -181,7 +194,7 @@ probe() {
       need_command clang-tidy clang-tidy
       ;;
     *)
-      echo "tools/dependencies.sh: $group is not one of build, test, docs, package, format, tidy" >&2
+      echo "tools/dependencies.sh: $group is not one of build, test, sanitize, docs, package, format, tidy" >&2
       exit 2
       ;;
   esac

@@ -18,7 +18,7 @@ source=$(realpath "$source")
 
 cp -r docs "$source/docs"
 cp docs/site/index.md "$source/index.md"
-cp CONTRIBUTING.md CHANGELOG.md "$source"
+cp CONTRIBUTING.md CHANGELOG.md SECURITY.md "$source"
 cp src/README.md "$source/src"
 # What pages link to is offered as a file.
 for folder in include examples benchmarks presets tools tests; do ln -s "$PWD/$folder" "$source/$folder"; done

@@ -23,7 +23,7 @@ bool is_bare_key(std::string_view word) {
 
 // The words of `a.b."c d"`, without their quotes.
 std::vector<std::string> dotted_words(std::string_view text, const TomlStatement& statement,
-                                      const std::string& origin) {
+                                      const std::string& origin, const TomlLimits& limits) {
   std::vector<std::string> words;
   for (size_t begin = 0; begin <= text.size();) {
     const auto end = std::min(text.find('.', begin), text.size());
@@ -31,6 +31,10 @@ std::vector<std::string> dotted_words(std::string_view text, const TomlStatement
     if (!is_quoted(word) && !is_bare_key(word)) {
       refuse_toml(origin, statement.line,
                   "a name consists of letters, digits, - and _, or stands in quotes");
+    }
+    if (static_cast<int64_t>(words.size()) == limits.max_name_words) {
+      refuse_toml(origin, statement.line,
+                  fmt::format("a name has more than {} words", limits.max_name_words));
     }
     words.push_back(is_quoted(word) ? restore(word, statement) : std::string(word));
     begin = end + 1;
@@ -60,14 +64,16 @@ std::string value_text(std::string_view word, const TomlStatement& statement,
   return number;
 }
 
-std::string table_name(const TomlStatement& statement, const std::string& origin) {
+std::string table_name(const TomlStatement& statement, const std::string& origin,
+                       const TomlLimits& limits) {
   const auto inside = std::string_view(statement.text).substr(1, statement.text.size() - 2);
-  return fmt::format("{}", fmt::join(dotted_words(inside, statement, origin), "."));
+  return fmt::format("{}", fmt::join(dotted_words(inside, statement, origin, limits), "."));
 }
 
 // CLI11 gets one statement at a time: it tells no line numbers, and joins the values
 // of a key that occurs twice.
-std::vector<std::string> read_values(const TomlStatement& statement, const std::string& origin) {
+std::vector<std::string> read_values(const TomlStatement& statement, const std::string& origin,
+                                     const TomlLimits& limits) {
   std::istringstream stream(statement.text);
   std::vector<CLI::ConfigItem> items;
   try {
@@ -84,26 +90,35 @@ std::vector<std::string> read_values(const TomlStatement& statement, const std::
   }
   std::vector<std::string> values;
   for (const auto& input : inputs) values.push_back(value_text(input, statement, origin));
+  if (static_cast<int64_t>(values.size()) > limits.max_elements) {
+    refuse_toml(origin, statement.line,
+                fmt::format("the array has more than {} elements", limits.max_elements));
+  }
   return values;
 }
 
 TomlEntry read_entry(const TomlStatement& statement, const std::string& table,
-                     const std::string& origin) {
+                     const std::string& origin, const TomlLimits& limits) {
   const auto name = std::string_view(statement.text).substr(0, statement.text.find('='));
-  auto words = dotted_words(name, statement, origin);
+  auto words = dotted_words(name, statement, origin, limits);
   TomlEntry entry;
   entry.key = std::move(words.back());
   words.pop_back();
   if (!table.empty()) words.insert(words.begin(), table);
   entry.section = fmt::format("{}", fmt::join(words, "."));
-  entry.values = read_values(statement, origin);
+  entry.values = read_values(statement, origin, limits);
   entry.line = statement.line;
   return entry;
 }
 
 }  // namespace
 
-std::vector<TomlEntry> parse_toml(std::string_view text, const std::string& origin) {
+std::vector<TomlEntry> parse_toml(std::string_view text, const std::string& origin,
+                                  const TomlLimits& limits) {
+  if (static_cast<int64_t>(text.size()) > limits.max_bytes) {
+    throw InputError(fmt::format("{}: has {} bytes; a TOML file may have {}", origin, text.size(),
+                                 limits.max_bytes));
+  }
   std::vector<TomlEntry> entries;
   std::map<std::string, int64_t> seen;  // tables as "[a.b]", keys as "a.b.key" -> line
   const auto refuse_second = [&](const std::string& what, int64_t line) {
@@ -112,13 +127,13 @@ std::vector<TomlEntry> parse_toml(std::string_view text, const std::string& orig
     refuse_toml(origin, line, fmt::format("{} stands on line {} already", what, first->second));
   };
   std::string table;
-  for (const auto& statement : split_toml(text, origin)) {
+  for (const auto& statement : split_toml(text, origin, limits)) {
     if (statement.is_table()) {
-      table = table_name(statement, origin);
+      table = table_name(statement, origin, limits);
       refuse_second("[" + table + "]", statement.line);
       continue;
     }
-    entries.push_back(read_entry(statement, table, origin));
+    entries.push_back(read_entry(statement, table, origin, limits));
     const auto& entry = entries.back();
     refuse_second(entry.section.empty() ? entry.key : entry.section + "." + entry.key, entry.line);
   }

@@ -12,6 +12,7 @@ namespace {
 
 // Cannot stand in a TOML document itself.
 constexpr char kMark = '\x01';
+constexpr char kMarkEnd = '\x02';  // A digit may follow the closing quote.
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 bool is_control(char c) { return (c >= 0 && c < 0x20 && c != '\t') || c == 0x7f; }
@@ -26,7 +27,8 @@ std::string utf8(uint32_t code) {
 
 class Splitter {
  public:
-  Splitter(std::string_view text, const std::string& origin) : text_(text), origin_(origin) {
+  Splitter(std::string_view text, const std::string& origin, const TomlLimits& limits)
+      : text_(text), origin_(origin), limits_(limits) {
     if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
   }
 
@@ -39,8 +41,12 @@ class Splitter {
         // A line break ends the comment, and perhaps the statement.
         place_ = std::min(text_.find('\n', place_), text_.size()) - 1;
       } else if (c == '"' || c == '\'') {
-        add(kMark + std::to_string(current_.strings.size()));
+        add(kMark + std::to_string(current_.strings.size()) + kMarkEnd);
         current_.strings.push_back(c == '"' ? basic_string() : literal_string());
+        if (static_cast<int64_t>(current_.strings.back().size()) > limits_.max_string_bytes) {
+          refuse(fmt::format("the string has {} bytes; {} are allowed",
+                             current_.strings.back().size(), limits_.max_string_bytes));
+        }
       } else if (c != '\r' || !text_.substr(place_).starts_with("\r\n")) {
         if (is_control(c)) refuse("a control character");
         count_brackets(c);
@@ -67,8 +73,14 @@ class Splitter {
     if (in_array_ && c == '=') {
       refuse_toml(origin_, current_.line, "the array has no closing bracket");
     }
-    if (c == '[') in_array_ = current_.line != 0;
+    if (c == '[') {
+      in_array_ = current_.line != 0;
+      num_commas_ = 0;
+    }
     if (c == ']') in_array_ = false;
+    if (in_array_ && c == ',' && ++num_commas_ > limits_.max_elements) {
+      refuse(fmt::format("the array has more than {} elements", limits_.max_elements));
+    }
   }
 
   void end_line() {
@@ -165,22 +177,25 @@ class Splitter {
 
   std::string_view text_;
   const std::string& origin_;
+  const TomlLimits& limits_;
   size_t place_ = 0;
   int64_t line_ = 1;
   bool in_array_ = false;
+  int64_t num_commas_ = 0;  // of the array
   TomlStatement current_;
   std::vector<TomlStatement> statements_;
 };
 
 }  // namespace
 
-std::vector<TomlStatement> split_toml(std::string_view text, const std::string& origin) {
-  return Splitter(text, origin).run();
+std::vector<TomlStatement> split_toml(std::string_view text, const std::string& origin,
+                                      const TomlLimits& limits) {
+  return Splitter(text, origin, limits).run();
 }
 
 bool is_quoted(std::string_view word) {
-  return word.starts_with(kMark) &&
-         word.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  return word.starts_with(kMark) && word.find_first_not_of("0123456789", 1) == word.size() - 1 &&
+         word.ends_with(kMarkEnd);
 }
 
 const std::string& restore(std::string_view word, const TomlStatement& statement) {

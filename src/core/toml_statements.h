@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "proca/core/toml.h"
+
 namespace proca {
 
 /// A table header or a `key = value` of a TOML document, on one line and in a form
@@ -13,7 +15,7 @@ namespace proca {
 /// it for a key, and comments inside an array for its elements.
 struct TomlStatement {
   /// Without comments and line breaks; every quoted string is replaced by a mark
-  /// (a control character and a number) that `restore` turns back.
+  /// (a number between control characters) that `restore` turns back.
   std::string text;
   std::vector<std::string> strings;  ///< what the quoted strings stand for
   int64_t line = 0;                  ///< where it begins, from 1
@@ -22,8 +24,9 @@ struct TomlStatement {
 };
 
 /// Throws `InputError` with `origin:line` for strings and arrays without an end and
-/// for lines that are neither header nor `key = value`.
-std::vector<TomlStatement> split_toml(std::string_view text, const std::string& origin);
+/// for lines that are neither header nor `key = value`, and for what is beyond `limits`.
+std::vector<TomlStatement> split_toml(std::string_view text, const std::string& origin,
+                                      const TomlLimits& limits);
 
 /// Whether a word of a statement was quoted as a whole.
 bool is_quoted(std::string_view word);

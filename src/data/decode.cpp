@@ -33,7 +33,7 @@ void throw_undecodable(const EncodedImage& source, std::string_view format,
       fmt::format("{}: cannot be decoded as a {} image: {}", source.origin, format, problem));
 }
 
-void set_size(const EncodedImage& source, int64_t width, int64_t height, Image& image) {
+void check_size(const EncodedImage& source, int64_t width, int64_t height) {
   const auto& limits = source.limits;
   if (width <= 0 || height <= 0) {
     throw InputError(
@@ -48,6 +48,10 @@ void set_size(const EncodedImage& source, int64_t width, int64_t height, Image& 
     throw InputError(fmt::format("{}: the image claims {} x {} pixels; at most {} are allowed",
                                  source.origin, width, height, limits.max_pixels));
   }
+}
+
+void set_size(const EncodedImage& source, int64_t width, int64_t height, Image& image) {
+  check_size(source, width, height);
   image.width = width;
   image.height = height;
   image.pixels.resize(static_cast<size_t>(image_bytes(width, height)));

@@ -43,6 +43,8 @@ class JpegDecoder {
     reader_.skip_input_data = skip;
     reader_.resync_to_restart = jpeg_resync_to_restart;
     decoder_.src = &reader_;
+    progress_.progress_monitor = [](j_common_ptr decoder) { self(decoder).count_scans(); };
+    decoder_.progress = &progress_;
   }
   ~JpegDecoder() { jpeg_destroy_decompress(&decoder_); }
   JpegDecoder(const JpegDecoder&) = delete;
@@ -83,7 +85,18 @@ class JpegDecoder {
     body();
   }
 
+  // Called from inside of libjpeg, again and again while it reads.
+  void count_scans() {
+    if (decoder_.input_scan_number <= source_.limits.max_scans) return;
+    too_many_scans_ = true;
+    std::longjmp(escape_, 1);
+  }
+
   [[noreturn]] void throw_error() {
+    if (too_many_scans_) {
+      const auto limit = std::to_string(source_.limits.max_scans);
+      throw_undecodable(source_, "JPEG", "it has more than " + limit + " scans");
+    }
     if (at_end_) throw_undecodable(source_, "JPEG", "it ends too early");
     char message[JMSG_LENGTH_MAX];
     errors_.format_message(reinterpret_cast<j_common_ptr>(&decoder_), message);
@@ -167,6 +180,8 @@ class JpegDecoder {
   jpeg_error_mgr errors_{};
   jpeg_source_mgr reader_{};
   std::jmp_buf escape_{};
+  jpeg_progress_mgr progress_{};
+  bool too_many_scans_ = false;
   bool at_end_ = false;        // libjpeg has asked for bytes behind the last one
   bool missing_data_ = false;  // ... and needed them for pixels
 };

@@ -17,6 +17,9 @@
 namespace proca::data {
 namespace {
 
+// No byte of deflate stands for more: a match of 258 bytes takes two bits. A file that is too
+// short for its pixels is refused before any memory is taken for them.
+constexpr int64_t kMaxDeflateRatio = 1032;
 constexpr png_uint_32 kNoLimit = 0x7fffffff;  // The largest side PNG can express.
 
 class PngDecoder {
@@ -33,6 +36,9 @@ class PngDecoder {
     png_set_read_fn(png_, this, read_bytes);
     // `set_size` says it in our words.
     png_set_user_limits(png_, kNoLimit, kNoLimit);
+    // Texts, colour profiles and the like are none of our business, and libpng would take
+    // memory for whatever size they claim.
+    png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   }
   ~PngDecoder() { png_destroy_read_struct(&png_, &info_, nullptr); }
   PngDecoder(const PngDecoder&) = delete;
@@ -40,7 +46,15 @@ class PngDecoder {
 
   void decode(Image& image) {
     guarded([this] { png_read_info(png_, info_); });
-    set_size(source_, png_get_image_width(png_, info_), png_get_image_height(png_, info_), image);
+    const auto width = static_cast<int64_t>(png_get_image_width(png_, info_));
+    const auto height = static_cast<int64_t>(png_get_image_height(png_, info_));
+    check_size(source_, width, height);
+    // Bytes of the rows, as the file has them packed.
+    const auto packed_bytes = height * static_cast<int64_t>(png_get_rowbytes(png_, info_));
+    if (packed_bytes / kMaxDeflateRatio > static_cast<int64_t>(source_.bytes.size())) {
+      throw_undecodable(source_, "PNG", "it ends too early");
+    }
+    set_size(source_, width, height, image);
     const int colours = png_get_color_type(png_, info_);
     if (colours == PNG_COLOR_TYPE_PALETTE) {
       read_palette_image(image);

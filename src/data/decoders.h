@@ -21,6 +21,9 @@ struct EncodedImage {
 [[noreturn]] void throw_undecodable(const EncodedImage& source, std::string_view format,
                                     std::string_view problem);
 
+/// Throws the `InputError` of a picture whose header claims a size that is not allowed.
+void check_size(const EncodedImage& source, int64_t width, int64_t height);
+
 /// Checks the size that a header claims, then makes room in `image` for it.
 /// Memory that `image` already has is used again and not cleared.
 void set_size(const EncodedImage& source, int64_t width, int64_t height, Image& image);

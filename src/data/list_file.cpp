@@ -15,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Far above any real data set; keeps a typing error from allocating gigabytes of class names.
-constexpr int64_t kMaxLabel = 10'000'000;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::string_view trim(std::string_view text) {
@@ -31,7 +29,7 @@ struct Line {
   std::optional<int64_t> label;
 };
 
-Line split_line(std::string_view text, const std::string& where) {
+Line split_line(std::string_view text, const std::string& where, const ListLimits& limits) {
   const auto space = text.find_last_of(" \t");
   if (space == std::string_view::npos) return {text, std::nullopt};
   const auto word = text.substr(space + 1);
@@ -42,20 +40,26 @@ Line split_line(std::string_view text, const std::string& where) {
   }
   int64_t label = 0;
   const auto result = std::from_chars(word.data(), word.data() + word.size(), label);
-  if (result.ec != std::errc{} || label < 0 || label > kMaxLabel) {
-    throw InputError(fmt::format("{}: label {} is not between 0 and {}", where, word, kMaxLabel));
+  if (result.ec != std::errc{} || label < 0 || label > limits.max_label) {
+    throw InputError(
+        fmt::format("{}: label {} is not between 0 and {}", where, word, limits.max_label));
   }
   return {trim(text.substr(0, space)), label};
 }
 
 // Refuses the paths that would be read back as something else.
 void check_readable(const std::string& path, int64_t label) {
-  const bool ends_like_a_label = label == kNoLabel && split_line(path, path).label.has_value();
-  if (trim(path) != path || path.find('\n') != std::string::npos || ends_like_a_label) {
-    throw InputError(fmt::format(
-        "{}: cannot stand in a list file: rename it, without {}", path,
-        ends_like_a_label ? "the number at its end" : "line breaks and blanks at its ends"));
+  const auto refuse = [&](std::string_view what) {
+    throw InputError(
+        fmt::format("{}: cannot stand in a list file: rename it, without {}", path, what));
+  };
+  if (label == kNoLabel && split_line(path, path, {}).label.has_value()) {
+    refuse("the number at its end");
   }
+  if (trim(path) != path || path.find('\n') != std::string::npos) {
+    refuse("line breaks and blanks at its ends");
+  }
+  if (path.starts_with(kByteOrderMark)) refuse("the byte order mark at its beginning");
 }
 
 // Folder names serve as class names only if they tell the classes apart.
@@ -74,19 +78,23 @@ std::vector<std::string> name_classes(const std::vector<Sample>& samples) {
     usable = usable && distinct.insert(folder).second;
 
   // A label that does not occur is named by its number, which may be another one's folder.
-  std::vector<std::string> names, numbers;
-  for (int64_t label = 0; label < num_classes; ++label) {
+  std::vector<std::string> names;
+  for (int64_t label = 0; label < num_classes && usable; ++label) {
     const auto folder = folder_of_label.find(label);
-    numbers.push_back(std::to_string(label));
-    names.push_back(folder != folder_of_label.end() ? folder->second : numbers.back());
-    usable = usable && (folder != folder_of_label.end() || distinct.count(numbers.back()) == 0);
+    const bool occurs = folder != folder_of_label.end();
+    names.push_back(occurs ? folder->second : std::to_string(label));
+    usable = occurs || !distinct.contains(names.back());
   }
-  return usable ? names : numbers;
+  if (usable) return names;
+  names.clear();
+  for (int64_t label = 0; label < num_classes; ++label) names.push_back(std::to_string(label));
+  return names;
 }
 
 }  // namespace
 
-ListFile parse_list_file(std::string_view text, const std::string& origin, const fs::path& root) {
+ListFile parse_list_file(std::string_view text, const std::string& origin, const fs::path& root,
+                         const ListLimits& limits) {
   ListFile list;
   list.listing.origin = origin;
   auto& samples = list.listing.samples;
@@ -100,14 +108,22 @@ ListFile parse_list_file(std::string_view text, const std::string& origin, const
     ++number;
     if (line.empty()) continue;
     const auto where = fmt::format("{}:{}", origin, number);
+    if (static_cast<int64_t>(line.size()) > limits.max_line_bytes) {
+      throw InputError(fmt::format("{}: has {} bytes; a line may have {}", where, line.size(),
+                                   limits.max_line_bytes));
+    }
     if (line.find('\0') != std::string_view::npos) {
       throw InputError(where + ": is not text; expected one image path per line");
     }
-    const auto [path, label] = split_line(line, where);
+    const auto [path, label] = split_line(line, where, limits);
     if (samples.empty()) labelled = label.has_value();
     if (labelled != label.has_value()) {
       throw InputError(fmt::format("{}: has {} label although the first line has {}", where,
                                    labelled ? "no" : "a", labelled ? "one" : "none"));
+    }
+    if (static_cast<int64_t>(samples.size()) == limits.max_images) {
+      throw InputError(
+          fmt::format("{}: is one image too many; a list may have {}", where, limits.max_images));
     }
     samples.push_back(
         {(root / fs::path(path)).lexically_normal().string(), label.value_or(kNoLabel)});
@@ -122,9 +138,12 @@ ListFile parse_list_file(std::string_view text, const std::string& origin, const
 std::string format_list_file(const ImageListing& listing, const fs::path& root) {
   std::string text;
   for (const auto& sample : listing.samples) {
-    const auto relative = fs::path(sample.path).lexically_relative(root);
+    const fs::path path(sample.path);
+    const auto relative = path.lexically_relative(root);
+    // As it is, a relative path would be read as one below the root.
     const bool below = !relative.empty() && *relative.begin() != "..";
-    auto line = below ? relative.string() : sample.path;
+    auto line =
+        below || (path.is_relative() && !relative.empty()) ? relative.string() : sample.path;
     check_readable(line, sample.label);
     if (sample.label != kNoLabel) line += fmt::format(" {}", sample.label);
     text += line + '\n';

@@ -13,6 +13,7 @@
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
+#include "proca/core/json_limits.h"
 #include "proca/core/parallel.h"
 #include "proca/core/progress.h"
 #include "proca/data/decode.h"
@@ -64,7 +65,7 @@ std::span<const uint8_t> raw_bytes(const T& value) {
 
 class PackedReader final : public PackedImages {
  public:
-  explicit PackedReader(const fs::path& path) : file_(path) {
+  PackedReader(const fs::path& path, const PackedLimits& limits) : file_(path), limits_(limits) {
     read_header();
     read_index();
     read_text();
@@ -93,6 +94,12 @@ class PackedReader final : public PackedImages {
  private:
   [[noreturn]] void fail(std::string_view what) const {
     throw InputError(fmt::format("{}: damaged packed file: {}", file_.path().string(), what));
+  }
+
+  void check_limit(std::string_view what, uint64_t count, int64_t limit) const {
+    if (count <= static_cast<uint64_t>(limit)) return;
+    throw InputError(
+        fmt::format("{}: holds {} {}; {} are allowed", file_.path().string(), count, what, limit));
   }
 
   std::string name(int64_t index) const {
@@ -141,6 +148,7 @@ class PackedReader final : public PackedImages {
     if (header_.num_images > file_.bytes().size() / sizeof(IndexEntry)) {
       fail(fmt::format("{} images do not fit into the file", header_.num_images));
     }
+    check_limit("images", header_.num_images, limits_.max_images);
     const auto bytes = part(header_.index_offset, header_.num_images * sizeof(IndexEntry), "index");
     if (crc32(bytes) != header_.index_crc) fail("the index's checksum does not match");
     entries_.resize(header_.num_images);
@@ -163,9 +171,13 @@ class PackedReader final : public PackedImages {
 
   void read_text() {
     const auto bytes = part(header_.text_offset, header_.text_size, "text");
+    check_limit("bytes of text", header_.text_size, limits_.max_text_bytes);
     if (crc32(bytes) != header_.text_crc) fail("the text's checksum does not match");
+    check_json_limits({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                      file_.path().string(), {.max_bytes = limits_.max_text_bytes});
     try {
       const auto text = nlohmann::json::parse(bytes.begin(), bytes.end());
+      check_limit("classes", text.at("class_names").size(), limits_.max_classes);
       listing_.class_names = text.at("class_names").get<std::vector<std::string>>();
       const auto meaning = text.at("label_meaning").get<std::string>();
       if (meaning != "name" && meaning != "number") fail("unknown label meaning " + meaning);
@@ -187,6 +199,7 @@ class PackedReader final : public PackedImages {
   }
 
   MappedFile file_;
+  PackedLimits limits_;
   Header header_{};
   std::vector<IndexEntry> entries_;
 };
@@ -232,8 +245,8 @@ bool is_packed_file(const fs::path& path) {
   return stream.read(magic.data(), magic.size()) && magic == kMagic;
 }
 
-std::unique_ptr<PackedImages> open_packed_file(const fs::path& path) {
-  return std::make_unique<PackedReader>(path);
+std::unique_ptr<PackedImages> open_packed_file(const fs::path& path, const PackedLimits& limits) {
+  return std::make_unique<PackedReader>(path, limits);
 }
 
 void write_packed_file(const fs::path& path, const ImageSource& source,

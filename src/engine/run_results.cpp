@@ -9,6 +9,7 @@
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/json_limits.h"
 #include "proca/core/seal.h"
 #include "proca/core/toml.h"
 #include "proca/engine/state_directory.h"
@@ -43,6 +44,7 @@ std::optional<protocol::RunMetrics> read_results(const fs::path& folder, int64_t
   if (!is_there(path)) return std::nullopt;
   try {
     const auto text = read_text_file(path);
+    check_json_limits(text, path.string());
     refuse_broken_seal(check_json_seal(text), path.string());
     const auto read = json::parse(text);
     for (const auto& entry : read.at("seeds")) {
@@ -58,12 +60,15 @@ std::optional<protocol::RunMetrics> read_results(const fs::path& folder, int64_t
 std::string data_root_of(const fs::path& folder) {
   const auto path = folder / "run.toml";
   for (const auto& entry : parse_toml(read_config(path), path.string())) {
-    if (entry.section.empty() && entry.key == "data-root") return entry.values.at(0);
+    if (!entry.section.empty() || entry.key != "data-root") continue;
+    if (entry.values.size() != 1) refuse(path.string(), "data-root is not one folder");
+    return entry.values.front();
   }
   refuse(path.string(), "it names no data-root");
 }
 
 DetectedStep detection_from_json(const std::string& text, const std::string& origin) {
+  check_json_limits(text, origin);
   try {
     const auto read = json::parse(text);
     DetectedStep step;

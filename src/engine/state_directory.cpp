@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "manifest_json.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/json_limits.h"
 #include "proca/core/parallel.h"
 #include "proca/core/seal.h"
 #include "proca/models/safetensors.h"
@@ -116,8 +118,9 @@ void StateDirectory::load_manifest() {
     const auto text = read_text_file(path);
     const auto seal = check_json_seal(text);
     refuse_broken_seal(seal, path.string());
+    check_json_limits(text, path.string());
     const auto json = nlohmann::json::parse(text);
-    const int64_t version = json.at("format_version");
+    const auto version = count_from_json(json, "format_version");
     if (version < 1 || version > kFormatVersion) {
       throw InputError(fmt::format("{}: format version {}; this program reads versions 1 to {}",
                                    path.string(), version, kFormatVersion));
@@ -128,9 +131,13 @@ void StateDirectory::load_manifest() {
     manifest_ = manifest_from_json(json);
     files_.clear();
     for (const auto& [name, record] : json.at("files").items()) {
-      files_[name] = {record.at("size"), record.at("crc32")};
+      check_file_name(name);
+      files_[name] = {count_from_json(record, "size"),
+                      static_cast<uint32_t>(count_from_json(record, "crc32", 0xffffffff))};
     }
   } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("{}: damaged: {}", path.string(), error.what()));
+  } catch (const std::invalid_argument& error) {
     throw InputError(fmt::format("{}: damaged: {}", path.string(), error.what()));
   }
 }

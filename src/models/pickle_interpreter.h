@@ -50,7 +50,7 @@ class PickleInterpreter {
   }
   size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
   void push(PickleHandle handle) {
-    if (stack_.size() >= kMaxPickleStack) reader_.fail("it needs too deep a stack");
+    if (stack_.size() >= kMaxPickleStack) fail_at("it needs too deep a stack", kMaxPickleStack);
     stack_.push_back(handle);
   }
   Items pop_to_mark() {
@@ -69,7 +69,8 @@ class PickleInterpreter {
 
   // The values.
   PickleHandle add(PickleValue value) {
-    if (document_.values.size() >= kMaxPickleValues) reader_.fail("it holds too many values");
+    if (document_.values.size() >= kMaxPickleValues)
+      fail_at("it holds too many values", kMaxPickleValues);
     count_items(value.items.size());
     document_.values.push_back(std::move(value));
     return static_cast<PickleHandle>(document_.values.size() - 1);
@@ -85,7 +86,9 @@ class PickleInterpreter {
   // A small pickle must not grow a large table by copying one list again and again.
   void count_items(size_t count) {
     num_items_ += count;
-    if (num_items_ > kMaxPickleItems) reader_.fail("its containers hold too many items");
+    if (num_items_ > kMaxPickleItems) {
+      fail_at("its containers hold too many items", kMaxPickleItems);
+    };
   }
   void append(PickleValue& container, const Items& items) {
     count_items(items.size());
@@ -94,7 +97,11 @@ class PickleInterpreter {
 
   // The memo, where the pickle keeps what it needs again.
   void remember(size_t index) {
-    if (index >= kMaxPickleValues) reader_.fail("it remembers too many values");
+    // Numbers are given in order, and to give one takes a byte: a larger one than there are
+    // bytes would only make us ask for memory.
+    if (index >= kMaxPickleValues || index >= reader_.position()) {
+      fail_at("it remembers too many values", std::min(kMaxPickleValues, reader_.position()));
+    }
     if (index >= memo_.size()) memo_.resize(index + 1);
     memo_[index] = top();
     num_remembered_ = std::max(num_remembered_, index + 1);
@@ -102,6 +109,10 @@ class PickleInterpreter {
   void recall(size_t index) {
     if (index >= memo_.size() || !memo_[index]) reader_.fail("it recalls what it never remembered");
     push(*memo_[index]);
+  }
+
+  [[noreturn]] void fail_at(std::string_view what, size_t limit) const {
+    reader_.fail(fmt::format("{} ({} are allowed)", what, limit));
   }
 
   int64_t integer(PickleHandle handle, std::string_view what) {

@@ -160,7 +160,7 @@ void PickleInterpreter::build_collection(uint8_t byte) {
   const auto opcode = static_cast<Opcode>(byte);
   switch (opcode) {
     case kMark:
-      if (marks_.size() >= kMaxPickleStack) reader_.fail("it needs too deep a stack");
+      if (marks_.size() >= kMaxPickleStack) fail_at("it needs too deep a stack", kMaxPickleStack);
       marks_.push_back(stack_.size());
       return;
     case kPop:

@@ -43,6 +43,9 @@ void check_writable(const std::string& name, const torch::Tensor& tensor,
     throw InputError(
         fmt::format("{}: tensor {} cannot be written: {}", origin, printable(name), reason));
   };
+  if (name.size() > kMaxSafetensorsName) {
+    fail(fmt::format("its name has more than {} bytes", kMaxSafetensorsName));
+  }
   if (name == kSafetensorsMetadataKey) fail("the format keeps that name for itself");
   if (!tensor.defined()) fail("it is undefined");
   if (tensor.layout() != torch::kStrided) fail("it is not a dense tensor");

@@ -87,6 +87,10 @@ class HeaderHandler final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool key(string_t& name) override {
+    if (name.size() > kMaxSafetensorsName) {
+      fail(fmt::format("the name {} has {} bytes; {} are allowed", printable(name), name.size(),
+                       kMaxSafetensorsName));
+    }
     if (depth_ == 1) {
       if (!names_.insert(name).second) fail(fmt::format("{} appears twice", printable(name)));
       in_metadata_ = name == kSafetensorsMetadataKey;

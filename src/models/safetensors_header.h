@@ -13,6 +13,7 @@ namespace proca::models {
 
 inline constexpr uint64_t kMaxSafetensorsHeader = 100'000'000;
 inline constexpr size_t kMaxSafetensorsTensors = 1'000'000;
+inline constexpr size_t kMaxSafetensorsName = 4096;  ///< bytes, of a tensor or a metadata key
 inline constexpr std::string_view kSafetensorsMetadataKey = "__metadata__";
 
 /// One row of a safetensors header.

@@ -105,6 +105,10 @@ EndRecord read_end(std::span<const uint8_t> file, const std::string& origin) {
       record.num_entries > record.size / kCentralSize) {
     reader.fail("its directory is not where the end record says");
   }
+  if (record.num_entries > kMaxZipEntries) {
+    reader.fail(
+        fmt::format("it holds {} files; {} are allowed", record.num_entries, kMaxZipEntries));
+  }
   return record;
 }
 

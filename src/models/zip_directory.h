@@ -7,6 +7,9 @@
 
 namespace proca::models {
 
+/// The files one archive may have: one per tensor, and a few.
+inline constexpr uint64_t kMaxZipEntries = 1'000'000;
+
 /// The files inside a zip archive, as `torch.save` writes it: stored, not
 /// compressed, so that reading one is a look into the mapped file.
 ///
@@ -17,7 +20,7 @@ namespace proca::models {
 /// - the end record is the last thing in the file, and its zip64 twin, where
 ///   there is one, says the same;
 /// - the directory lies directly before it and holds exactly as many entries as
-///   promised, with no name twice;
+///   promised, `kMaxZipEntries` at most, with no name twice;
 /// - every entry is stored and not encrypted, lies before the directory, has a
 ///   local header of the same name and size, and overlaps no other.
 ///

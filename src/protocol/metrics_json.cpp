@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "proca/core/error.h"
+#include "proca/core/json_limits.h"
 
 namespace proca::protocol {
 namespace {
@@ -191,6 +192,7 @@ RunMetrics read_run(const nlohmann::json& json) {
 // Reads with `read`, and says which file it was that cannot be read.
 template <typename Read>
 auto read_json(const std::string& text, const std::string& origin, const Read& read) {
+  check_json_limits(text, origin);
   try {
     return read(nlohmann::json::parse(text));
   } catch (const nlohmann::json::exception& error) {

@@ -9,12 +9,13 @@ namespace proca::report {
 namespace {
 
 constexpr std::string_view kLossPrefix = "loss.";
+constexpr JsonLimits kEventLimits{.max_bytes = 1 << 20};  // of one event
 
 // Peaks are of a whole process: the largest is that of all steps.
 void raise(Json& peak, const Json& event, const char* key) {
   if (!event.contains(key)) return;
-  const auto bytes = event.at(key).get<int64_t>();
-  if (bytes > 0) peak = peak.is_null() ? bytes : std::max(peak.get<int64_t>(), bytes);
+  const auto bytes = whole_number(event.at(key));
+  if (bytes > 0) peak = peak.is_null() ? bytes : std::max(whole_number(peak), bytes);
 }
 
 class EventReader {
@@ -55,8 +56,8 @@ class EventReader {
 
  private:
   void take_epoch(const Json& event) {
-    Json point = {{"step", event.at("step").get<int64_t>()},
-                  {"epoch", event.at("epoch").get<int64_t>()}};
+    Json point = {{"step", whole_number(event.at("step"))},
+                  {"epoch", whole_number(event.at("epoch"))}};
     std::vector<Json> values(terms_.size());
     for (const auto& [key, value] : event.items()) {
       if (!key.starts_with(kLossPrefix)) continue;
@@ -77,14 +78,14 @@ class EventReader {
   }
 
   void take_step(const Json& event) {
-    Json step = {{"images", event.at("images").get<int64_t>()},
+    Json step = {{"images", whole_number(event.at("images"))},
                  {"seconds", event.at("seconds").get<double>()}};
     seconds_ += event.at("seconds").get<double>();
     raise(step["peak_memory_bytes"], event, "peak_memory_bytes");
     raise(step["peak_gpu_memory_bytes"], event, "peak_gpu_memory_bytes");
     raise(peak_, event, "peak_memory_bytes");
     raise(gpu_peak_, event, "peak_gpu_memory_bytes");
-    steps_[event.at("step").get<int64_t>()] = std::move(step);
+    steps_[whole_number(event.at("step"))] = std::move(step);
   }
 
   std::vector<std::string> terms_;
@@ -112,7 +113,8 @@ Events read_events(const std::filesystem::path& path, int64_t sure_bytes,
   for (size_t begin = 0, end = 0; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
     const auto line = text.substr(begin, end - begin);
     if (static_cast<int64_t>(begin) >= sure_bytes && !Json::accept(line)) break;
-    reading(fmt::format("{}:{}", path.string(), ++number), [&] { reader.take(Json::parse(line)); });
+    const auto where = fmt::format("{}:{}", path.string(), ++number);
+    reading(where, [&] { reader.take(parse_json(line, where, kEventLimits)); });
   }
   return reader.events();
 }

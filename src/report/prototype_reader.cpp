@@ -57,11 +57,12 @@ data::ImageView view_of(const torch::Tensor& pixels) {
 Json PrototypeHistory::after(int64_t step, const Detail& detail) {
   const auto name = fmt::format("steps/{:02}/prototypes.json", step);
   if (!state_.has(name)) return nullptr;
-  reading((state_.folder() / name).string(), [&] {
-    const auto record = Json::parse(state_.read_text(name));
+  const auto origin = (state_.folder() / name).string();
+  reading(origin, [&] {
+    const auto record = parse_json(state_.read_text(name), origin);
     const auto per_class = record.at("prototypes_per_class").get<size_t>();
     for (const auto& captured : record.at("captured")) {
-      const auto label = checked_label(captured.at("label").get<int64_t>(), num_classes_);
+      const auto label = checked_label(whole_number(captured.at("label")), num_classes_);
       Json entry = {
           {"label", label}, {"score", captured.at("score").get<double>()}, {"step", step}};
       if (detail.thumbnails_per_seed >= num_classes_) {
@@ -69,7 +70,7 @@ Json PrototypeHistory::after(int64_t step, const Detail& detail) {
         for (const auto& image : captured.at("images")) {
           entry["images"].push_back({{"path", image.at("path").get<std::string>()},
                                      {"probability", image.at("probability").get<double>()},
-                                     {"predicted", image.at("predicted").get<int64_t>()}});
+                                     {"predicted", whole_number(image.at("predicted"))}});
         }
       }
       const auto known = std::find_if(classes_.begin(), classes_.end(), [&](const Json& other) {

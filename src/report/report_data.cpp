@@ -20,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kFormatVersion = 1;
+// A document holds its thumbnails: many runs may have a few hundred megabytes of them.
+constexpr JsonLimits kDocumentLimits{.max_bytes = 1 << 30};
 
 // A run, or one that still trains its source model.
 bool is_run(const fs::path& folder) {
@@ -121,7 +123,7 @@ class Collector {
     }
     for (const auto& file : files) {
       reading(file.string(), [&] {
-        const auto read = Json::parse(read_text_file(file));
+        const auto read = parse_json(read_text_file(file), file.string());
         for (const auto& table : read.at("tables")) tables_.push_back(checked_table(table));
         title_ = read.at("title").get<std::string>();
       });
@@ -200,8 +202,8 @@ ReportDocument collect_report(const std::vector<fs::path>& folders, const Report
 
 ReportDocument read_document(const fs::path& path, const ReportOptions& options) {
   return reading(path.string(), [&]() -> ReportDocument {
-    auto json = Json::parse(read_text_file(path));
-    const auto version = json.at("format_version").get<int64_t>();
+    auto json = parse_json(read_text_file(path), path.string(), kDocumentLimits);
+    const auto version = whole_number(json.at("format_version"));
     if (version != kFormatVersion) {
       throw InputError(fmt::format("{}: format version {}; this program reads version {}",
                                    path.string(), version, kFormatVersion));

@@ -44,7 +44,7 @@ Json finished_metrics(const RunFolders::Seed& seed) {
   return reading(path.string(), [&]() -> Json {
     const auto text = read_text_file(path);
     refuse_broken_seal(check_json_seal(text), path.string());
-    const auto results = Json::parse(text);
+    const auto results = parse_json(text, path.string());
     for (const auto& entry : results.at("seeds")) {
       if (entry.at("seed") != *seed.number) continue;
       protocol::run_metrics_from_json(entry.at("metrics").dump(), path.string());  // checks it

@@ -87,12 +87,12 @@ Json StepReader::detection(const std::vector<int64_t>* present) const {
   if (!state_.has(name_of(kDetection))) return nullptr;
   const auto origin = origin_of(kDetection);
   return reading(origin, [&] {
-    const auto read = Json::parse(state_.read_text(name_of(kDetection)));
+    const auto read = parse_json(state_.read_text(name_of(kDetection)), origin);
     Json detection = {{"rule", read.at("rule").get<std::string>()},
                       {"threshold", read.at("threshold").get<double>()},
                       {"classes", Json::array()}};
     for (const auto& entry : read.at("classes")) {
-      const auto label = entry.at("label").get<int64_t>();
+      const auto label = whole_number(entry.at("label"));
       check_label(label, origin);
       Json shown = {{"label", label}};
       for (const auto* key : {"score", "cumulative_probability", "source_share"}) {

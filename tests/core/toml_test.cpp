@@ -75,6 +75,8 @@ TEST(ParseTomlTest, RefusesWhatIsNotTomlWithItsLine) {
       {"k = [1 2]", "a.toml:1: is not valid TOML: 1 2 is neither"},
       {"k = [1,, 2]", "a.toml:1: is not valid TOML: an element is missing"},
       {"k = [\"a\" \"b\"]", "a.toml:1: is not valid TOML: an element is missing, or the comma"},
+      {"k = [\"a\", \"b\"2]", "a.toml:1: is not valid TOML: an element is missing, or the comma"},
+      {"k = \"a\"0", "a.toml:1: is not valid TOML: an element is missing, or the comma"},
       {"k = [[1], [2]]", "a.toml:1: is not valid TOML: arrays in arrays are not supported"},
       {"\nk = [1,\n2\n", "a.toml:2: is not valid TOML: the array has no closing bracket"},
       {"k = [1,\n2\nl = [3]", "a.toml:1: is not valid TOML: the array has no closing bracket"},
@@ -150,6 +152,29 @@ TEST(ParseTomlTest, RefusesWhatStandsThereAlready) {
             "a.toml:3: is not valid TOML: a.x stands on line 1 already");
   EXPECT_EQ(message("[a]\n[b]\n[a]\n"),
             "a.toml:3: is not valid TOML: [a] stands on line 1 already");
+}
+
+TEST(ParseTomlTest, RefusesWhatIsBeyondTheLimits) {
+  const TomlLimits limits{
+      .max_bytes = 20, .max_string_bytes = 3, .max_elements = 4, .max_name_words = 2};
+  const auto parse = [&](const std::string& text) { return parse_toml(text, "a.toml", limits); };
+  const std::string begin = "a.toml:1: is not valid TOML: ";
+  EXPECT_EQ(parse("k = \"abc\"").size(), 1u);
+  EXPECT_EQ(test::message_of([&] { parse("k = \"abcd\""); }),
+            begin + "the string has 4 bytes; 3 are allowed");
+  EXPECT_EQ(test::message_of([&] { parse("k = 'abcd'"); }),
+            begin + "the string has 4 bytes; 3 are allowed");
+  EXPECT_EQ(parse("k = [1, 2, 3, 4]").at(0).values.size(), 4u);
+  EXPECT_EQ(parse("k = [1, 2, 3, 4,]").at(0).values.size(), 4u);
+  for (const auto* text : {"k = [1,2,3,4,5]", "k = [1,2,3,4,5,6]"}) {
+    EXPECT_EQ(test::message_of([&] { parse(text); }), begin + "the array has more than 4 elements");
+  }
+  EXPECT_EQ(parse("a.b = 1").at(0).section, "a");
+  EXPECT_EQ(test::message_of([&] { parse("a.b.c = 1"); }), begin + "a name has more than 2 words");
+  EXPECT_EQ(test::message_of([&] { parse("[a.b.c]"); }), begin + "a name has more than 2 words");
+  EXPECT_EQ(parse("k = 1 # 456789012345").size(), 1u);
+  EXPECT_EQ(test::message_of([&] { parse("k = 1 # 4567890123456"); }),
+            "a.toml: has 21 bytes; a TOML file may have 20");
 }
 
 TEST(ParseTomlTest, NothingIsAnEmptyDocument) {

@@ -152,6 +152,38 @@ TEST(DecodeTest, HonoursTheLimitsOfTheCallerForEveryFormat) {
   }
 }
 
+// The file has ten.
+TEST(DecodeTest, RefusesMoreScansThanAllowed) {
+  const auto bytes = test::golden_bytes(test::golden_folder() / "images/progressive.jpg");
+  EXPECT_EQ(error_of(bytes, {.max_scans = 10}), "no error");
+  expect_contains(error_of(bytes, {.max_scans = 9}),
+                  "cannot be decoded as a JPEG image: it has more than 9 scans");
+}
+
+// Deflate has no way to say so many pixels in so few bytes.
+TEST(DecodeTest, TakesNoMemoryForPixelsThatCannotBeThere) {
+  Image image;
+  const auto bytes = png_header(10'000, 10'000);  // 57 bytes for 300 MB
+  EXPECT_THROW(decode_image_into(bytes, "album/cat", image), InputError);
+  EXPECT_EQ(image.pixels.capacity(), 0u);
+}
+
+// Texts, colour profiles and the like: neither read nor believed.
+TEST(DecodeTest, PassesOverChunksThatHoldNoPixels) {
+  const auto bytes = test::golden_bytes(test::golden_folder() / "images/rgb.png");
+  const auto with_chunk = [&](const std::string& content, uint32_t claimed) {
+    const auto chunk = big_endian(claimed) + content + big_endian(crc32(bytes_of(content)));
+    auto longer = bytes;
+    longer.insert(longer.begin() + 33, chunk.begin(), chunk.end());  // behind the header
+    return longer;
+  };
+  for (const std::string type : {"tEXt", "zTXt", "iCCP", "eXIf", "sPLT"}) {
+    EXPECT_EQ(error_of(with_chunk(type + "damaged", 7)), "no error") << type;
+    // A gigabyte.
+    expect_contains(error_of(with_chunk(type + "damaged", 1 << 30)), "it ends too early");
+  }
+}
+
 TEST(DecodeTest, RefusesAnimatedWebp) {
   const auto path = test::golden_folder() / "animated.webp";
   if (!is_readable_here(path)) GTEST_SKIP() << "built without WebP";

@@ -260,7 +260,7 @@ TEST_F(OpenImagesTest, RefusesBadListsWithFileAndLine) {
       {"a.png 1.5\n", ":1: " + at("a.png 1.5") + " does not exist"},
       {long_name + "\n", ":1: " + at(long_name) + " does not exist"},
       {"a.png 0\na.png\n", ":2: has no label although the first line has one"},
-      {"a.png -3\n", ":1: label -3 is not between 0 and 10000000"},
+      {"a.png -3\n", ":1: label -3 is not between 0 and 1000000"},
       {std::string("\x7f"
                    "ELF\0\0",
                    6),

@@ -93,12 +93,12 @@ TEST(ParseListFileTest, RefusesBadLinesWithTheirNumber) {
        "list.txt:5: has no label although the first line has one"},
       {"a.jpg 0\nb.jpg +1\n", "list.txt:2: has no label although the first line has one"},
       {"a.jpg 0\n1\n", "list.txt:2: has no label although the first line has one"},
-      {"a.jpg 0\nb.jpg -1\n", "list.txt:2: label -1 is not between 0 and 10000000"},
-      {"a.jpg 10000001\n", "list.txt:1: label 10000001 is not between 0 and 10000000"},
+      {"a.jpg 0\nb.jpg -1\n", "list.txt:2: label -1 is not between 0 and 1000000"},
+      {"a.jpg 1000001\n", "list.txt:1: label 1000001 is not between 0 and 1000000"},
       {"a.jpg 99999999999999999999\n",
-       "list.txt:1: label 99999999999999999999 is not between 0 and 10000000"},
+       "list.txt:1: label 99999999999999999999 is not between 0 and 1000000"},
       {"a.jpg -99999999999999999999\n",
-       "list.txt:1: label -99999999999999999999 is not between 0 and 10000000"},
+       "list.txt:1: label -99999999999999999999 is not between 0 and 1000000"},
       {zero_byte, "list.txt:2: is not text; expected one image path per line"},
   };
   for (const auto& [text, message] : cases) {
@@ -142,6 +142,19 @@ TEST(FormatListFileTest, WritesPathsBelowTheRootRelativeToIt) {
             "x/a.jpg 0\nmy photo.jpg 12\n/else/c.jpg 3\n/data2/d.jpg 4\n");
 }
 
+TEST(ParseListFileTest, RefusesWhatIsBeyondTheLimits) {
+  const ListLimits limits{.max_line_bytes = 7, .max_images = 2, .max_label = 5};
+  const auto parse = [&](const std::string& text) {
+    return parse_list_file(text, "list.txt", "", limits).listing.size();
+  };
+  EXPECT_EQ(parse("a.jpg 0\n  b.jpg 5  \n"), 2);
+  EXPECT_EQ(message_of([&] { parse("a.jpg 0\nbb.jpg 0\n"); }),
+            "list.txt:2: has 8 bytes; a line may have 7");
+  EXPECT_EQ(message_of([&] { parse("a.jpg 6\n"); }), "list.txt:1: label 6 is not between 0 and 5");
+  EXPECT_EQ(message_of([&] { parse("a.jpg 0\nb.jpg 0\n\nc.jpg 0\n"); }),
+            "list.txt:4: is one image too many; a list may have 2");
+}
+
 TEST(FormatListFileTest, OmitsLabelsThatAreNotThere) {
   ImageListing listing;
   listing.samples = {{"a.jpg"}, {"b.jpg"}};
@@ -154,6 +167,12 @@ TEST(FormatListFileTest, IsReadBackAsTheSame) {
     const auto listing = parse_list_file(text, "list.txt", "/root").listing;
     EXPECT_EQ(format_list_file(listing, "/root"), text);
   }
+}
+
+TEST(FormatListFileTest, WritesRelativePathsOutsideTheRootFromThere) {
+  const auto listing = parse_list_file("../a.jpg\n", "list.txt", "root").listing;
+  EXPECT_EQ(listing.samples[0].path, "a.jpg");
+  EXPECT_EQ(format_list_file(listing, "root"), "../a.jpg\n");
 }
 
 TEST(FormatListFileTest, RefusesPathsThatWouldBeReadAsSomethingElse) {
@@ -169,6 +188,9 @@ TEST(FormatListFileTest, RefusesPathsThatWouldBeReadAsSomethingElse) {
   for (const char* path : {"a\nb.jpg", " a.jpg", "a.jpg ", "a.jpg\r"}) {
     EXPECT_EQ(message(path, 0), path + blank);
   }
+  EXPECT_EQ(message("\xef\xbb\xbf.jpg", 0),
+            "\xef\xbb\xbf.jpg: cannot stand in a list file: rename it, without the byte order "
+            "mark at its beginning");
   EXPECT_EQ(message("photo 12", kNoLabel),
             "photo 12: cannot stand in a list file: rename it, without the number at its end");
 }

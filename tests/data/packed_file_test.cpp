@@ -353,6 +353,26 @@ TEST_F(PackedFileTest, RefusesTextThatIsNotTheRightJson) {
   }
 }
 
+TEST_F(PackedFileTest, RefusesWhatIsBeyondTheLimits) {
+  write_packed_file(path_, *images(), kPixels);
+  const auto text_size = number_at<int64_t>(read_text_file(path_), 40);
+  const PackedLimits fits{.max_images = 2, .max_text_bytes = text_size, .max_classes = 2};
+  EXPECT_EQ(open_packed_file(path_, fits)->listing().size(), 2);
+  const auto refused = [&](PackedLimits limits) {
+    return message_of([&] { open_packed_file(path_, limits); }).substr(path_.string().size());
+  };
+  EXPECT_EQ(refused({.max_images = 1}), ": holds 2 images; 1 are allowed");
+  EXPECT_EQ(refused({.max_text_bytes = text_size - 1}),
+            fmt::format(": holds {} bytes of text; {} are allowed", text_size, text_size - 1));
+  EXPECT_EQ(refused({.max_classes = 1}), ": holds 2 classes; 1 are allowed");
+}
+
+TEST_F(PackedFileTest, RefusesTextThatNestsTooDeeply) {
+  const std::string deep(33, '[');
+  write_changed(kPixels, [&](std::string& bytes) { put_text(bytes, deep); });
+  EXPECT_EQ(refusal(), path_.string() + ": has JSON that nests more than 32 levels deep");
+}
+
 // Files that `golden/make_packed.sh` packed with the first program that could.
 TEST(PackedFileCompatibilityTest, FilesOfVersion1CanBeReadForEver) {
   const auto open = [](const std::string& name) {

@@ -222,5 +222,38 @@ TEST(PthStreamTest, RefusesToGrowByCopying) {
   EXPECT_NE(refusal(stream_file(pickle.done(), {})).find("too many items"), std::string::npos);
 }
 
+// A pickle whose object is `body`; read_pickle refuses it, or the file has no weights.
+std::string pickle_refusal(const std::string& body) {
+  return refusal(stream_file(Pickle().raw(body).done(), {}));
+}
+
+TEST(PthStreamTest, RefusesMoreValuesThanAllowed) {
+  const auto numbers = [](int64_t count) {  // each put and taken away again, but for the last
+    std::string body;
+    for (int64_t i = 1; i < count; ++i) body += "N0";
+    return body + "N";
+  };
+  const int64_t limit = 4'000'000;
+  EXPECT_NE(pickle_refusal(numbers(limit)).find("holds None"), std::string::npos);
+  EXPECT_NE(pickle_refusal(numbers(limit + 1)).find("too many values (4000000 are allowed)"),
+            std::string::npos);
+}
+
+TEST(PthStreamTest, RefusesADeeperStackThanAllowed) {
+  const auto marks = [](size_t count) { return std::string(count, '('); };
+  EXPECT_NE(pickle_refusal(marks(4'000'000)).find("takes from an empty stack"), std::string::npos);
+  EXPECT_NE(pickle_refusal(marks(4'000'001)).find("too deep a stack (4000000 are allowed)"),
+            std::string::npos);
+}
+
+// A pickle of nine bytes has not remembered four million values.
+TEST(PthStreamTest, TakesNoMemoryForValuesThatCannotBeThere) {
+  const std::string_view remembered_as_8("Nr\x08\0\0\0", 6);  // behind the protocol's two bytes
+  const std::string_view remembered_as_7("Nr\x07\0\0\0", 6);
+  EXPECT_NE(pickle_refusal(std::string(remembered_as_7)).find("holds None"), std::string::npos);
+  EXPECT_NE(pickle_refusal(std::string(remembered_as_8)).find("remembers too many values"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace proca::models

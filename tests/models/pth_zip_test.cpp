@@ -119,6 +119,23 @@ TEST(PthZipTest, RefusesFilesThatOverlap) {
   EXPECT_NE(refusal(bytes).find("overlap"), std::string::npos) << refusal(bytes);
 }
 
+// A directory of nothing, and end records that promise `count` files in it.
+std::string archive_of(uint64_t count) {
+  const uint64_t size = count * 46;
+  std::string file = "PK\x03\x04" + std::string(size, '\0');
+  file += "PK\x06\x06" + little(44, 8) + little(0, 12) + little(count, 8) + little(count, 8) +
+          little(size, 8) + little(4, 8);
+  file += "PK\x06\x07" + little(0, 4) + little(4 + size, 8) + little(1, 4);
+  return file + "PK\x05\x06" + little(0, 4) + little(0xffffffff, 4) + little(~uint64_t{0}, 8) +
+         little(0, 2);
+}
+
+TEST(PthZipTest, RefusesMoreFilesThanAllowed) {
+  EXPECT_NE(refusal(archive_of(1'000'000)).find("an entry is broken"), std::string::npos);
+  EXPECT_NE(refusal(archive_of(1'000'001)).find("it holds 1000001 files; 1000000 are allowed"),
+            std::string::npos);
+}
+
 TEST(PthZipTest, RefusesArchivesThatAreNotOfTorchSave) {
   Zip other;
   other.add("readme.txt", "hello");

@@ -13,6 +13,8 @@
 #include "models/weight_bytes.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "safetensors_header.h"
+#include "support/message_of.h"
 #include "support/temporary_folder.h"
 
 namespace proca::models {
@@ -277,6 +279,36 @@ TEST(SafetensorsTest, RefusesAHeaderThatDoesNotFit) {
     EXPECT_THROW(decode_safetensors(bytes_of(bytes), "f"), InputError) << size;
   }
   EXPECT_THROW(decode_safetensors({}, "f"), InputError);
+}
+
+TEST(SafetensorsTest, RefusesLongerNamesThanAllowed) {
+  const auto read = [](size_t size) {
+    const auto header = "{" + entry(std::string(size, 'n'), "U8", "[0]", "[0,0]") + "}";
+    return decode_safetensors(bytes_of(safetensors_file(header, "")), "f").tensors.size();
+  };
+  EXPECT_EQ(read(4096), 1u);
+  EXPECT_NE(test::message_of([&] { read(4097); }).find("has 4097 bytes; 4096 are allowed"),
+            std::string::npos);
+  const auto write = [](size_t size) {
+    return encode_safetensors({{std::string(size, 'n'), torch::ones({1})}});
+  };
+  EXPECT_NO_THROW(write(4096));
+  EXPECT_THROW(write(4097), InputError);
+}
+
+TEST(SafetensorsTest, RefusesMoreTensorsThanAllowed) {
+  std::string header = "{";
+  for (int i = 0; i < 1'000'000; ++i) {
+    header += entry(std::to_string(i), "U8", "[0]", "[0,0]") + ",";
+  }
+  header.back() = '}';
+  EXPECT_EQ(parse_safetensors_header(header, 0, "f").entries.size(), 1'000'000u);
+  header.back() = ',';
+  header += entry("x", "U8", "[0]", "[0,0]") + "}";
+  EXPECT_NE(test::message_of([&] {
+              parse_safetensors_header(header, 0, "f");
+            }).find("more than 1000000 tensors"),
+            std::string::npos);
 }
 
 TEST(SafetensorsTest, RefusesABooleanThatIsNeitherTrueNorFalse) {

@@ -112,6 +112,7 @@ TEST(MetricsJsonTest, RefusesDamagedRecords) {
       {"", "m.json: is damaged: "},
       {classes(good).substr(0, 30), "m.json: is damaged: "},
       {"[]", "m.json: is damaged: "},
+      {std::string(33, '['), "m.json: has JSON that nests more than 32 levels deep"},
       {"{}", "m.json: is damaged: "},
       {"{\"classes\": {}}", "m.json: is damaged: classes is not a list"},
       {classes("3"), "m.json: is damaged: "},

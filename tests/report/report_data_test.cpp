@@ -2,6 +2,7 @@
 
 #include "proca/report/report_data.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "proca/core/error.h"
@@ -301,7 +302,20 @@ TEST_F(ReportDataTest, NamesFilesOfARunThatAreDamaged) {
   write_file(folder / "seed-3/events.jsonl", events);
   write_file(folder / "results.json", "{\"seeds\": [{\"seed\": 3}]}");
   starts_with("results.json", ": is damaged: ");
+  // Deep enough to exhaust the stack of what copies it.
+  const auto deep = std::string(500'000, '[') + std::string(500'000, ']');
+  write_file(folder / "results.json", R"({"seeds": [{"seed": 3, "metrics": )" + deep + "}]}");
+  starts_with("results.json", ": has JSON that nests more than 32 levels deep");
   fs::remove(folder / "results.json");
+  write_file(folder / "seed-3/events.jsonl", R"({"device": )" + deep + "}\n" + events);
+  starts_with("seed-3/events.jsonl", ":1: has JSON that nests more than 32 levels deep");
+  for (const auto* number : {"92233720368547758081", "1e30", "1.5", "9223372036854775808"}) {
+    write_file(folder / "seed-3/events.jsonl",
+               fmt::format("{{\"time\": \"t\", \"event\": \"adapt_epoch\", \"step\": {}}}\n{}",
+                           number, events));
+    starts_with("seed-3/events.jsonl", ":1: is damaged: ");
+  }
+  write_file(folder / "seed-3/events.jsonl", events);
   // Not what the manifest says: a checksum tells.
   write_file(folder / "seed-3/steps/01/detection.json", test::detection_text(0.5));
   starts_with("seed-3/steps/01/detection.json", ": is missing or damaged: ");
@@ -377,6 +391,7 @@ TEST_F(ReportDataTest, RefusesWhatIsNoDocument) {
   refused(R"({"format_version": 1})", "is damaged: ");
   refused(R"({"format_version": 1, "title": 7, "runs": []})", "is damaged: ");
   refused(R"({"format_version": 1, "title": "", "runs": 3})", "is damaged: runs is not a list");
+  refused(std::string(33, '['), "has JSON that nests more than 32 levels deep");
 }
 
 }  // namespace

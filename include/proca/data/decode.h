@@ -19,6 +19,9 @@ struct DecodeLimits {
   int64_t max_pixels = 100'000'000;
   /// Longest allowed width or height; JPEG itself cannot go further.
   int64_t max_side = 65'535;
+  /// Scans of a progressive JPEG: each goes over the whole picture again, whatever little
+  /// the file says in it. Encoders use about ten.
+  int64_t max_scans = 100;
 };
 
 /// Decodes a JPEG, PNG or WebP picture. The format is recognised by the first

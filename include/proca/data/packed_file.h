@@ -21,10 +21,19 @@ class PackedImages : public ImageSource {
 /// Whether the file begins with the magic of a packed file.
 bool is_packed_file(const std::filesystem::path& path);
 
+/// The largest packed file that is opened; what `ListLimits` is to lists.
+struct PackedLimits {
+  int64_t max_images = 20'000'000;
+  int64_t max_text_bytes = int64_t{4} << 30;  ///< all paths and class names together
+  int64_t max_classes = 1'000'001;            ///< labels from 0 to a million
+};
+
 /// Header, index and text are checked (sizes, offsets, checksums) here; the
 /// pixels of an image are checked against their checksum when it is read.
-/// Throws `InputError` naming the file and what is wrong with it.
-std::unique_ptr<PackedImages> open_packed_file(const std::filesystem::path& path);
+/// Throws `InputError` naming the file and what is wrong with it, also where it is beyond
+/// `limits`.
+std::unique_ptr<PackedImages> open_packed_file(const std::filesystem::path& path,
+                                               const PackedLimits& limits = {});
 
 /// How the images are kept.
 enum class PackedEncoding : uint32_t {

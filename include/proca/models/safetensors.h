@@ -36,7 +36,8 @@ namespace proca::models {
 ///
 /// Checked before the first tensor is allocated: the header is at most 100 MB,
 /// inside the file and valid JSON without repeated keys or anything the format
-/// does not know; at most 1,000,000 tensors of at most 16 dimensions; dtypes are
+/// does not know; at most 1,000,000 tensors of at most 16 dimensions, with names of
+/// at most 4096 bytes; dtypes are
 /// those above; begin <= end, and the difference is what dtype and shape ask
 /// for; the tensors follow each other from the first byte after the header to
 /// the last of the file, without gap or overlap. What is allocated is therefore
@@ -65,7 +66,7 @@ WeightFile decode_safetensors(std::span<const uint8_t> bytes, const std::string&
 ///
 /// Throws `InputError`, before anything is written, for an undefined, sparse or
 /// quantised tensor, a dtype that is not in the table, more than 16 dimensions,
-/// a tensor named `__metadata__`, or text that is not UTF-8; and as
+/// a name that is too long, a tensor named `__metadata__`, or text that is not UTF-8; and as
 /// `AtomicFile` does when the file cannot be written.
 ///
 /// Example:

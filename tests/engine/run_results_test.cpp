@@ -1,0 +1,47 @@
+#include "proca/engine/run_results.h"
+
+#include <gtest/gtest.h>
+
+#include "proca/core/file.h"
+#include "support/message_of.h"
+#include "support/temporary_folder.h"
+
+namespace proca::engine {
+namespace {
+
+using test::message_of;
+
+class RunResultsTest : public testing::Test {
+ protected:
+  std::string refusal_of_data_root(const std::string& text) const {
+    write_file(folder_ / "run.toml", text);
+    return message_of([&] { data_root_of(folder_.path()); });
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(RunResultsTest, TheDataRootIsOneFolder) {
+  write_file(folder_ / "run.toml", "data-root = \"/data\"\n[method]\ndata-root = \"/other\"\n");
+  EXPECT_EQ(data_root_of(folder_.path()), "/data");
+  const auto path = (folder_ / "run.toml").string();
+  EXPECT_EQ(refusal_of_data_root("data-root = []\n"),
+            path + ": is damaged: data-root is not one folder");
+  EXPECT_EQ(refusal_of_data_root("data-root = [\"a\", \"b\"]\n"),
+            path + ": is damaged: data-root is not one folder");
+  EXPECT_EQ(refusal_of_data_root("[method]\ndata-root = \"a\"\n"),
+            path + ": is damaged: it names no data-root");
+}
+
+// Deep enough to exhaust the stack of what writes it again.
+TEST_F(RunResultsTest, RefusesResultsThatNestTooDeeply) {
+  const auto deep = std::string(500'000, '[') + std::string(500'000, ']');
+  write_file(folder_ / "results.json", R"({"seeds": [{"seed": 0, "metrics": )" + deep + "}]}");
+  EXPECT_EQ(message_of([&] { read_results(folder_.path(), 0); }),
+            (folder_ / "results.json").string() + ": has JSON that nests more than 32 levels deep");
+  EXPECT_EQ(message_of([&] { detection_from_json(deep, "detection.json"); }),
+            "detection.json: has JSON that nests more than 32 levels deep");
+}
+
+}  // namespace
+}  // namespace proca::engine

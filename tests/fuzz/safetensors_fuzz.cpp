@@ -1,0 +1,22 @@
+// safetensors. What is read can be written, and is then read as the same again.
+
+#include "fuzz_input.h"
+#include "proca/core/file.h"
+#include "proca/models/safetensors.h"
+#include "tensor_checks.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace proca;
+  fuzz::refuse_or([&] {
+    const auto file = models::decode_safetensors({data, size}, "input");
+    fuzz::check_tensors(file, size);
+    const auto written = models::encode_safetensors(file.tensors, file.metadata);
+    const auto again = models::decode_safetensors(bytes_of(written), "input");
+    fuzz::require(again.metadata == file.metadata, "the same metadata");
+    fuzz::require(again.tensors.size() == file.tensors.size(), "as many tensors");
+    for (const auto& [name, tensor] : file.tensors) {
+      fuzz::require(fuzz::same_bytes(again.tensors.at(name), tensor), "the same tensors");
+    }
+  });
+  return 0;
+}

@@ -94,17 +94,20 @@ BatchNormResult forward(const BatchNormInput& input) {
   input.ranks->sum(all);
   const auto pixels = all.select(1, 0);
   const auto means = all.narrow(1, 1, channels) / pixels.unsqueeze(1);
-  const auto variances =
-      (all.narrow(1, 1 + channels, channels) / pixels.unsqueeze(1) - means.square()).clamp_min(0);
+  // To the bit as in batch_norm_cpu.cpp: of the ranks of a batch some may have come here.
+  const auto squares = all.narrow(1, 1 + channels, channels) - pixels.unsqueeze(1) * means * means;
+  const auto variances = squares.clamp_min(0) / pixels.unsqueeze(1);
   BatchNormResult result;
   result.output = torch::zeros_like(input.values);
   result.mean = means.to(torch::kFloat32);
-  result.inv_std = (variances + input.epsilon).rsqrt().to(torch::kFloat32);
+  result.inv_std = (1 / (variances + input.epsilon).sqrt()).to(torch::kFloat32);
   result.pixels = pixels.contiguous();
   for_groups(input, [&](int64_t i, int64_t first, int64_t count) {
-    const auto unbiased = variances[i] * (pixels[i] / (pixels[i] - 1));
-    input.running_mean.mul_(1 - input.momentum).add_(means[i].to(torch::kFloat32), input.momentum);
-    input.running_var.mul_(1 - input.momentum).add_(unbiased.to(torch::kFloat32), input.momentum);
+    const auto move = [&](const torch::Tensor& running, const torch::Tensor& seen) {
+      running.copy_(running.to(torch::kFloat64) * (1 - input.momentum) + seen * input.momentum);
+    };
+    move(input.running_mean, means[i]);
+    move(input.running_var, variances[i] * pixels[i] / (pixels[i] - 1));
     auto output =
         normalised(input.values.narrow(0, first, count), input, result.mean[i], result.inv_std[i]);
     if (input.residual.defined()) output += input.residual.narrow(0, first, count);

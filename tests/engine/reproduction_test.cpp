@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "proca/core/file.h"
+#include "proca/engine/state_directory.h"
 #include "proca/methods/method.h"
 #include "proca/protocol/metrics_json.h"
 #include "proca/protocol/preset.h"
@@ -332,11 +333,16 @@ TEST_F(PerformanceTest, ReadsWhatWasDetectedAndWhatWasThere) {
   const auto planned = plan(kProca);
   const auto& run = planned.runs[0];
   write_results(run, data());
-  const auto file = run.folder / "seed-0/steps/01/detection.json";
   const std::string classes =
       R"("classes": [{"label": 0, "cumulative_probability": 1.0},
                      {"label": 1, "cumulative_probability": 0.25}])";
-  test::write_text(file, R"({"threshold": 0.15, "detected": [0, 1], )" + classes + "}");
+  // Read through the state, whose checksums it must have.
+  const auto put = [&](const std::string& text) {
+    StateWriter writer(run.folder / "seed-0");
+    writer.put_text("steps/01/detection.json", text);
+    writer.commit({});
+  };
+  put(R"({"threshold": 0.15, "detected": [0, 1], )" + classes + "}");
   const auto detection = perform(planned).results.at(0).detection;
   ASSERT_EQ(detection.size(), 1u);
   EXPECT_EQ(detection[0].detected, (std::vector<int64_t>{0, 1}));
@@ -349,7 +355,7 @@ TEST_F(PerformanceTest, ReadsWhatWasDetectedAndWhatWasThere) {
         R"({"threshold": "x", "detected": [0], )" + classes + "}",
         R"({"threshold": 0.15, "detected": [2], )" + classes + "}",
         R"({"threshold": 0.15, "detected": [-1], )" + classes + "}"}) {
-    test::write_text(file, text);
+    put(text);
     EXPECT_NE(message_of([&] { perform(planned); }).find("detection.json: is damaged"),
               std::string::npos)
         << text;

@@ -12,9 +12,7 @@
 #include "proca/core/json_limits.h"
 #include "proca/core/seal.h"
 #include "proca/core/toml.h"
-#include "proca/engine/state_directory.h"
 #include "proca/protocol/metrics_json.h"
-#include "step_files.h"
 
 namespace proca::engine {
 namespace {
@@ -109,26 +107,6 @@ std::vector<std::vector<int64_t>> classes_of_steps(const std::string& run_toml,
       }
       classes.push_back(label);
     }
-  }
-  return steps;
-}
-
-std::vector<DetectedStep> read_detection(const fs::path& folder, int64_t seed, int64_t num_steps) {
-  const auto config = folder / "run.toml";
-  const auto present = classes_of_steps(read_config(config), config.string());
-  if (static_cast<int64_t>(present.size()) < num_steps) {
-    refuse(config.string(), fmt::format("it has no classes of step {}", present.size() + 1));
-  }
-  const auto place = folder / fmt::format("seed-{}", seed);
-  if (!StateDirectory::exists(place)) return {};
-  const StateDirectory state(
-      place, [](const std::string& file) { return file.ends_with("/detection.json"); });
-  std::vector<DetectedStep> steps;
-  for (int64_t step = 1; step <= num_steps; ++step) {
-    const auto name = step_file_name(step, "detection.json");
-    if (!state.has(name)) return {};
-    steps.push_back(detection_from_json(state.read_text(name), (state.folder() / name).string()));
-    steps.back().present = present[static_cast<size_t>(step - 1)];
   }
   return steps;
 }

@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto sure_bytes = static_cast<int64_t>(text.size()) * data[0] / 255;
   const fuzz::MemoryFile file(text);
   fuzz::refuse_or([&] {
-    const auto events = report::read_events(file.path(), sure_bytes);
+    const auto events = report::read_events(file.path(), sure_bytes, std::nullopt);
     // What a report makes of them.
     report::text_of(events.losses);
     report::text_of(events.machine);

@@ -149,16 +149,7 @@ class Adapter::Implementation {
     if (!method_ || method_->uses_source(manifest_.step)) {
       views_->prepare_source(options_.load, training_size());
     }
-    // The method of a first step is not built yet, and its plan not known: its usual one.
-    methods::EpochPlan plan{.own_images = spec.replays ? recipe_.batch_size : 0};
-    if (method_) {
-      plan = method_->plan_epoch(
-          {.step = manifest_.step, .num_epochs = recipe_.epochs, .batch_size = recipe_.batch_size});
-    }
-    if (!options_.compute.ranks) {
-      warm_up_.emplace(manifest_.model, folder_, plan, recipe_.batch_size, options_.compute,
-                       device_);
-    }
+    begin_warm_up();
   }
 
   void save_in_background() { saver_->save_in_background(); }
@@ -294,6 +285,7 @@ class Adapter::Implementation {
     const Stopwatch watch;
     auto load = options_.load;  // What the target images left of the memory.
     load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_->cached_bytes());
+    if (!machine_) begin_warm_up();
     const auto target = target_images(load);
     const auto source = source_images(load);
     auto context = views_->context();
@@ -333,16 +325,29 @@ class Adapter::Implementation {
       save();
       throw Interrupted("stopped and saved; the same command goes on from here");
     }
-    auto* const ranks = options_.compute.ranks.get();
-    check_agreement(ranks, "network", network_->state());
-    check_agreement(ranks, "method's state", method_->save());
-    if (auto* memory = method_->memory()) check_agreement(ranks, "memory", memory->save());
+    if (auto* const ranks = options_.compute.ranks.get()) {  // What is compared is copied first.
+      check_agreement(ranks, "network", network_->state());
+      check_agreement(ranks, "method's state", method_->save());
+      if (auto* memory = method_->memory()) check_agreement(ranks, "memory", memory->save());
+    }
     trainer.check_finite();
     outcome.losses = trainer.losses();
     if (const auto* decisions = method_->decisions()) {
       outcome.detected = decisions->shared_classes.classes;
     }
     write_step_event(events, outcome, watch.seconds());
+  }
+
+  // Once, unless `prepare_step` has done it.
+  void begin_warm_up() {
+    if (warm_up_ || options_.compute.ranks) return;
+    // The method of a first step may not be built yet, and its plan not known: its usual one.
+    methods::EpochPlan plan{.own_images = method_choice_.spec->replays ? recipe_.batch_size : 0};
+    if (method_) {
+      plan = method_->plan_epoch(
+          {.step = manifest_.step, .num_epochs = recipe_.epochs, .batch_size = recipe_.batch_size});
+    }
+    warm_up_.emplace(manifest_.model, folder_, plan, recipe_.batch_size, options_.compute, device_);
   }
 
   void resume(StepTrainer& trainer) {

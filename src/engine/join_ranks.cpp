@@ -15,10 +15,9 @@ void join_ranks(ComputeOptions& options) {
     if (log_level() < LogLevel::kWarning) set_log_level(LogLevel::kWarning);
   }
   options.local_ranks = launch->local_size;
-  if (options.device == "auto" || options.device == "cuda") {
-    auto named = options;
-    named.device = fmt::format("cuda:{}", launch->local_rank);
-    if (choose_device(options).is_cuda()) options.device = named.device;
+  const bool is_free = options.device == "auto" || options.device == "cuda";
+  if (is_free && choose_device(options).is_cuda()) {
+    options.device = fmt::format("cuda:{}", launch->local_rank);
   }
   const auto device = choose_device(options);
   options.ranks = join(*launch, device, std::chrono::seconds(options.rank_timeout_s));

@@ -8,10 +8,6 @@
 #include "proca/engine/launch.h"
 #include "proca/models/ranks.h"
 
-namespace c10d {
-class Store;
-}
-
 namespace proca::engine {
 
 /// Meets the other ranks: on a GPU through NCCL, on a CPU through Gloo. Throws `Error` when

@@ -253,8 +253,9 @@ void StepTrainer::update_progress() {
 void StepTrainer::run(EventLog& events, const std::function<void()>& checkpoint) {
   const ScopeTimer timer("training the step");
   if (!has_begun()) material_.method->begin_step(material_.context);
-  check_agreement(material_.compute.ranks.get(), "opinion of the step's images",
-                  material_.method->save());
+  if (auto* const ranks = material_.compute.ranks.get()) {
+    check_agreement(ranks, "opinion of the step's images", material_.method->save());
+  }
   for (int64_t epoch = extra_epochs_; epoch < position_.epoch; ++epoch) {
     epoch_begin_ += stretch_of(epoch).count;
   }

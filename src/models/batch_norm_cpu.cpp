@@ -132,7 +132,7 @@ const float* guess_means(Line& line, const float* values, const Piece& piece) {
 // A group's count, mean and sum of squared differences to it, by channel.
 struct Moments {
   double pixels = 0;
-  std::vector<double> means, squares;
+  std::vector<double> means = {}, squares = {};
 };
 
 Moments moments_of(const BatchNormInput& input, const Piece& piece) {

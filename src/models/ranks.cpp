@@ -39,15 +39,13 @@ class Gather : public torch::autograd::Function<Gather> {
     const int64_t count = std::accumulate(group_sizes.begin(), group_sizes.end(), int64_t{0});
     const auto all = torch::zeros({count, mine.size(1)}, mine.options());
     int64_t done = 0;
+    std::vector<int64_t> places;
     for (const auto& share : shares_of(*ranks, group_sizes)) {
       all.narrow(0, share.first, share.count).copy_(mine.narrow(0, done, share.count));
       done += share.count;
-    }
-    ranks->complete(all);
-    std::vector<int64_t> places;
-    for (const auto& share : shares_of(*ranks, group_sizes)) {
       places.insert(places.end(), {share.first, share.count});
     }
+    ranks->complete(all);
     context->saved_data["places"] = places;
     return all;
   }

@@ -70,7 +70,6 @@ DetectedStep detection_from_json(const std::string& text, const std::string& ori
   try {
     const auto read = json::parse(text);
     DetectedStep step;
-    step.detected = read.at("detected").get<std::vector<int64_t>>();
     step.threshold = read.at("threshold").get<double>();
     for (const auto& entry : read.at("classes")) {
       if (entry.at("label") != step.cumulative.size()) {
@@ -78,10 +77,12 @@ DetectedStep detection_from_json(const std::string& text, const std::string& ori
       }
       step.cumulative.push_back(entry.at("cumulative_probability").get<double>());
     }
-    for (const int64_t label : step.detected) {
-      if (label < 0 || label >= static_cast<int64_t>(step.cumulative.size())) {
-        refuse(origin, fmt::format("class {} is detected, but there is none", label));
+    for (const auto& label : read.at("detected")) {
+      // Whole before all else: others may not fit into an integer.
+      if (!label.is_number_integer() || label < 0 || label >= step.cumulative.size()) {
+        refuse(origin, fmt::format("class {} is detected, but there is none", label.dump()));
       }
+      step.detected.push_back(label.get<int64_t>());
     }
     return step;
   } catch (const json::exception& error) {

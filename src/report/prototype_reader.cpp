@@ -60,7 +60,7 @@ Json PrototypeHistory::after(int64_t step, const Detail& detail) {
   const auto origin = (state_.folder() / name).string();
   reading(origin, [&] {
     const auto record = parse_json(state_.read_text(name), origin);
-    const auto per_class = record.at("prototypes_per_class").get<size_t>();
+    const auto per_class = whole_number(record.at("prototypes_per_class"));
     for (const auto& captured : record.at("captured")) {
       const auto label = checked_label(whole_number(captured.at("label")), num_classes_);
       Json entry = {
@@ -86,7 +86,8 @@ Json PrototypeHistory::after(int64_t step, const Detail& detail) {
     for (auto& entry : classes_) {
       if (!entry.contains("images")) continue;
       auto& images = entry["images"];
-      while (images.size() > per_class) images.erase(images.size() - 1);
+      while (!images.empty() && static_cast<int64_t>(images.size()) > per_class)
+        images.erase(images.size() - 1);
     }
   });
   return classes_;

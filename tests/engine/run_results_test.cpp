@@ -43,5 +43,20 @@ TEST_F(RunResultsTest, RefusesResultsThatNestTooDeeply) {
             "detection.json: has JSON that nests more than 32 levels deep");
 }
 
+TEST_F(RunResultsTest, DetectedClassesAreThoseThatThereAre) {
+  const auto with_detected = [](const std::string& labels) {
+    return R"({"rule": "scd", "threshold": 0.5, "detected": )" + labels +
+           R"(, "classes": [{"label": 0, "cumulative_probability": 0.7},)" +
+           R"({"label": 1, "cumulative_probability": 0.2}]})";
+  };
+  EXPECT_EQ(detection_from_json(with_detected("[1]"), "d").detected, std::vector<int64_t>{1});
+  EXPECT_TRUE(detection_from_json(with_detected("[]"), "d").detected.empty());
+  for (const std::string label : {"2", "-1", "0.5", "1e30", "18446744073709551616", "\"a\""}) {
+    const auto message =
+        message_of([&] { detection_from_json(with_detected("[" + label + "]"), "d"); });
+    EXPECT_TRUE(message.starts_with("d: is damaged: class ")) << label << ": " << message;
+  }
+}
+
 }  // namespace
 }  // namespace proca::engine

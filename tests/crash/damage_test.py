@@ -115,7 +115,7 @@ def main(program, library, folder, damages="24", seed="0"):
     sandbox.copy(trained, box / "adapted")
     box.call_well(box.adapt(box / "adapted"))
     sandbox.copy(trained, state)
-    killed_at(box, state, box.adapt(state, epochs=3), "training.safetensors")
+    killed_at(box, state, box.adapt(state, epochs=3), "training_memory.safetensors")
     sandbox.copy(state, box / "in-a-step")
     sandbox.copy(box / "none", state)
     killed_at(box, state, box.pretrain(state, epochs=4), "optimizer.safetensors")

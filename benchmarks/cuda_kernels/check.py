@@ -51,15 +51,20 @@ def layer(channels):
     }
 
 
-def reference(values, residual, gradient, groups, relu, parts):
-    """One call after the other, in float, by automatic differentiation."""
+def reference(values, residual, gradient, groups, relu, parts, ranks):
+    """One call after the other, in float, by automatic differentiation. Further ranks with the
+    same images change nothing but the number of values that the running variance is of."""
     values = values.float().requires_grad_()
     residual = residual.float().requires_grad_() if residual is not None else None
     weight, bias = (parts[name].clone().requires_grad_() for name in ("weight", "bias"))
     outputs, first = [], 0
     for size in groups:
-        output = F.batch_norm(values[first:first + size], parts["running_mean"],
-                              parts["running_var"], weight, bias, training=True)
+        before, running_var = parts["running_var"], parts["running_var"].clone()
+        output = F.batch_norm(values[first:first + size], parts["running_mean"], running_var,
+                              weight, bias, training=True)
+        count = size * values.shape[2] * values.shape[3]
+        variance = (running_var - 0.9 * before) * (count - 1) / count  # a tenth of it
+        parts["running_var"] = 0.9 * before + variance * ranks * count / (ranks * count - 1)
         if residual is not None:
             output = output + residual[first:first + size]
         outputs.append(F.relu(output) if relu else output)
@@ -69,19 +74,20 @@ def reference(values, residual, gradient, groups, relu, parts):
     return output, values.grad, residual.grad if residual is not None else None, weight.grad, bias.grad
 
 
-def check_batch_norm(dtype, tolerance, channels, size, groups, padding, relu, with_residual):
+def check_batch_norm(dtype, tolerance, channels, size, groups, padding, relu, with_residual, ranks):
     images = sum(groups) + padding
     values = made_up(images, channels, size, size, dtype=dtype)
     residual = made_up(images, channels, size, size, dtype=dtype) if with_residual else None
     gradient = torch.randn_like(values)
     mine, theirs = layer(channels), layer(channels)
     tracked = torch.zeros((), dtype=torch.int64, device="cuda")
-    module = kernels.Layer(mine["weight"], mine["bias"], mine["running_mean"], mine["running_var"], tracked)
-    output, mean, inv_std, mask = module.forward(values, residual, groups, relu)
-    dv, dr, dw, db = module.backward(gradient, values, residual, groups, relu, mean, inv_std, mask)
-    expected = reference(values, residual, gradient, groups, relu, theirs)
+    module = kernels.Layer(mine["weight"], mine["bias"], mine["running_mean"], mine["running_var"], tracked,
+                           ranks == 2)
+    output, mean, inv_std, mask, pixels = module.forward(values, residual, groups, relu)
+    dv, dr, dw, db = module.backward(gradient, values, residual, groups, relu, mean, inv_std, mask, pixels)
+    expected = reference(values, residual, gradient, groups, relu, theirs, ranks)
     case = f"batch-norm {dtype}, {channels} channels of {size} x {size}, groups {groups} + {padding}, " \
-           f"relu {relu}, residual {with_residual}"
+           f"relu {relu}, residual {with_residual}, ranks {ranks}"
     for name, a, b in zip(("output", "values", "residual", "weight", "bias"), (output, dv, dr, dw, db), expected):
         if b is not None:
             expect_close(f"{case}: {name}", a, b, tolerance)
@@ -106,9 +112,9 @@ def main():
     torch.manual_seed(0)
     shapes = [(64, 56, [5, 3, 4]), (256, 14, [8]), (2048, 7, [3, 2]), (8, 5, [2, 7, 9]), (48, 9, [6, 6])]
     count = 0
-    for (dtype, tolerance), (channels, size, groups), padding, relu, residual in itertools.product(
-            ((torch.float32, 1e-4), (torch.bfloat16, 2e-2)), shapes, (0, 3), (False, True), (False, True)):
-        check_batch_norm(dtype, tolerance, channels, size, groups, padding, relu, residual)
+    for (dtype, tolerance), (channels, size, groups), padding, relu, residual, ranks in itertools.product(
+            ((torch.float32, 1e-4), (torch.bfloat16, 2e-2)), shapes, (0, 3), (False, True), (False, True), (1, 2)):
+        check_batch_norm(dtype, tolerance, channels, size, groups, padding, relu, residual, ranks)
         count += 1
     for dtype in (torch.float32, torch.bfloat16):
         for shape in ((3, 64, 112, 112), (2, 8, 7, 9), (1, 16, 1, 1)):

@@ -35,10 +35,14 @@ cuda::Layout layout_of(const BatchNormInput& input) {
   return layout;
 }
 
+int64_t num_used(const BatchNormInput& input) {
+  return std::accumulate(input.group_sizes.begin(), input.group_sizes.end(), int64_t{0});
+}
+
 bool can_run(const BatchNormInput& input) {
   const auto& values = input.values;
   const auto type = values.scalar_type();
-  if (input.ranks != nullptr) return false;  // Statistics and output are one launch.
+  if (num_used(input) == 0) return false;  // All images are other ranks'.
   return values.is_cuda() && (values.dim() == 4 || values.dim() == 2) && values.numel() > 0 &&
          (type == torch::kFloat32 || type == torch::kBFloat16) &&
          values.size(1) % cuda::kChannelMultiple == 0 &&
@@ -49,9 +53,31 @@ bool can_run(const BatchNormInput& input) {
 // What lies behind the last group: whatever comes of it must not be infinite, since weights'
 // gradients multiply it with zero.
 void clear_padding(const BatchNormInput& input, torch::Tensor& values) {
-  const int64_t used =
-      std::accumulate(input.group_sizes.begin(), input.group_sizes.end(), int64_t{0});
+  const int64_t used = num_used(input);
   if (used < values.size(0)) values.narrow(0, used, values.size(0) - used).zero_();
+}
+
+void launch_alone(const cuda::Forward& work, cudaStream_t stream) {
+  cuda::launch_forward(work, stream);
+}
+void launch_alone(const cuda::Backward& work, cudaStream_t stream) {
+  cuda::launch_backward(work, stream);
+}
+
+// As a whole, or with a meeting of the ranks in the middle. The exchange is that of
+// batch_norm_shared.cpp: a rank without images goes that way.
+template <typename Work>
+void launch(const Work& work, const torch::Tensor& totals, Ranks* ranks) {
+  const auto stream = at::cuda::getCurrentCUDAStream();
+  if (ranks == nullptr) {
+    launch_alone(work, stream);
+  } else {
+    cuda::launch_totals(work, stream);
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    ranks->sum(totals);
+    cuda::launch_from_totals(work, stream);
+  }
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
 }
 
 BatchNormResult forward(const BatchNormInput& input) {
@@ -73,25 +99,30 @@ BatchNormResult forward(const BatchNormInput& input) {
     }
   }
   const auto partial = torch::empty({cuda::partial_size(layout)}, floats);
-  cuda::launch_forward({.layout = layout,
-                        .type = type_of(values),
-                        .values = values.data_ptr(),
-                        .residual = residual.defined() ? residual.data_ptr() : nullptr,
-                        .weight = input.weight.data_ptr<float>(),
-                        .bias = input.bias.data_ptr<float>(),
-                        .running_mean = input.running_mean.data_ptr<float>(),
-                        .running_var = input.running_var.data_ptr<float>(),
-                        .num_batches_tracked = input.num_batches_tracked.data_ptr<int64_t>(),
-                        .momentum = static_cast<float>(input.momentum),
-                        .epsilon = static_cast<float>(input.epsilon),
-                        .relu = input.relu,
-                        .output = result.output.data_ptr(),
-                        .mean = result.mean.data_ptr<float>(),
-                        .inv_std = result.inv_std.data_ptr<float>(),
-                        .mask = result.mask.defined() ? result.mask.data_ptr<uint8_t>() : nullptr,
-                        .partial = partial.data_ptr<float>()},
-                       at::cuda::getCurrentCUDAStream());
-  C10_CUDA_KERNEL_LAUNCH_CHECK();
+  cuda::Forward work{.layout = layout,
+                     .type = type_of(values),
+                     .values = values.data_ptr(),
+                     .residual = residual.defined() ? residual.data_ptr() : nullptr,
+                     .weight = input.weight.data_ptr<float>(),
+                     .bias = input.bias.data_ptr<float>(),
+                     .running_mean = input.running_mean.data_ptr<float>(),
+                     .running_var = input.running_var.data_ptr<float>(),
+                     .num_batches_tracked = input.num_batches_tracked.data_ptr<int64_t>(),
+                     .momentum = static_cast<float>(input.momentum),
+                     .epsilon = static_cast<float>(input.epsilon),
+                     .relu = input.relu,
+                     .output = result.output.data_ptr(),
+                     .mean = result.mean.data_ptr<float>(),
+                     .inv_std = result.inv_std.data_ptr<float>(),
+                     .mask = result.mask.defined() ? result.mask.data_ptr<uint8_t>() : nullptr,
+                     .partial = partial.data_ptr<float>()};
+  torch::Tensor totals;
+  if (input.ranks != nullptr) {
+    totals = torch::empty({groups, 1 + 2 * channels}, floats.dtype(torch::kFloat64));
+    work.totals = totals.data_ptr<double>();
+  }
+  launch(work, totals, input.ranks);
+  if (totals.defined()) result.pixels = totals.select(1, 0).contiguous();
   clear_padding(input, result.output);
   return result;
 }
@@ -113,26 +144,31 @@ BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNor
   }
   const auto partial = torch::empty({cuda::partial_size(layout)}, floats);
   const auto coefficients = torch::empty({2, layout.num_groups, layout.channels}, floats);
-  cuda::launch_backward(
-      {.layout = layout,
-       .type = type_of(values),
-       .output_gradient = incoming.data_ptr(),
-       .values = values.data_ptr(),
-       .weight = input.weight.data_ptr<float>(),
-       .bias = input.bias.data_ptr<float>(),
-       .mean = result.mean.data_ptr<float>(),
-       .inv_std = result.inv_std.data_ptr<float>(),
-       .mask = result.mask.defined() ? result.mask.data_ptr<uint8_t>() : nullptr,
-       .relu = input.relu,
-       .values_gradient = gradients.values.data_ptr(),
-       .residual_gradient =
-           input.residual.defined() && input.relu ? gradients.residual.data_ptr() : nullptr,
-       .weight_gradient = gradients.weight.data_ptr<float>(),
-       .bias_gradient = gradients.bias.data_ptr<float>(),
-       .partial = partial.data_ptr<float>(),
-       .coefficients = coefficients.data_ptr<float>()},
-      at::cuda::getCurrentCUDAStream());
-  C10_CUDA_KERNEL_LAUNCH_CHECK();
+  cuda::Backward work{.layout = layout,
+                      .type = type_of(values),
+                      .output_gradient = incoming.data_ptr(),
+                      .values = values.data_ptr(),
+                      .weight = input.weight.data_ptr<float>(),
+                      .bias = input.bias.data_ptr<float>(),
+                      .mean = result.mean.data_ptr<float>(),
+                      .inv_std = result.inv_std.data_ptr<float>(),
+                      .mask = result.mask.defined() ? result.mask.data_ptr<uint8_t>() : nullptr,
+                      .relu = input.relu,
+                      .values_gradient = gradients.values.data_ptr(),
+                      .residual_gradient = input.residual.defined() && input.relu
+                                               ? gradients.residual.data_ptr()
+                                               : nullptr,
+                      .weight_gradient = gradients.weight.data_ptr<float>(),
+                      .bias_gradient = gradients.bias.data_ptr<float>(),
+                      .partial = partial.data_ptr<float>(),
+                      .coefficients = coefficients.data_ptr<float>()};
+  torch::Tensor totals;
+  if (input.ranks != nullptr) {
+    totals = torch::empty({layout.num_groups, 2, layout.channels}, floats.dtype(torch::kFloat64));
+    work.totals = totals.data_ptr<double>();
+    work.pixels = result.pixels.data_ptr<double>();
+  }
+  launch(work, totals, input.ranks);
   clear_padding(input, gradients.values);
   if (input.residual.defined()) clear_padding(input, gradients.residual);
   return gradients;

@@ -5,6 +5,9 @@
 //   forward    sums of every chunk of pixels -> statistics by group -> output
 //   backward   sums of every chunk           -> coefficients        -> gradients
 //
+// Several ranks meet in the middle: the chunks' sums become totals, which they add up, and
+// statistics and coefficients are those of all ranks' pixels.
+//
 // Every thread looks after `kUnit` neighbouring channels and walks along the pixels of a
 // chunk. Sums are added up in a fixed order: the same input gives the same bits.
 
@@ -128,30 +131,87 @@ __device__ __forceinline__ int channel_of_total() {
   return static_cast<int>(blockIdx.x) * kTile + static_cast<int>(threadIdx.y);
 }
 
-// Groups update the running statistics one after the other, as separate calls would.
+// A channel's running statistics, which groups update one after the other, as separate calls
+// would.
+struct Running {
+  double mean, var;
+};
+
+__device__ __forceinline__ Running running_of(const Forward& work, int channel) {
+  return {work.running_mean[channel], work.running_var[channel]};
+}
+
+__device__ __forceinline__ void take_group(const Forward& work, int group, int channel,
+                                           double count, double mean, double variance,
+                                           Running& running) {
+  running.mean += work.momentum * (mean - running.mean);
+  running.var += work.momentum * (variance * count / (count - 1) - running.var);
+  const int at = group * work.layout.channels + channel;
+  work.mean[at] = static_cast<float>(mean);
+  work.inv_std[at] = static_cast<float>(1.0 / sqrt(variance + work.epsilon));
+}
+
+__device__ __forceinline__ void keep_running(const Forward& work, int channel,
+                                             const Running& running) {
+  work.running_mean[channel] = static_cast<float>(running.mean);
+  work.running_var[channel] = static_cast<float>(running.var);
+  if (channel == 0) *work.num_batches_tracked += work.layout.num_groups;
+}
+
+__device__ __forceinline__ double count_of(const Layout& layout, int group) {
+  return static_cast<double>(layout.first_pixel[group + 1] - layout.first_pixel[group]);
+}
+
 __global__ void finish_statistics(Forward work) {
   const int channels = work.layout.channels, channel = channel_of_total();
   const bool writes = threadIdx.x == 0 && channel < channels;
-  const double pivot = work.running_mean[min(channel, channels - 1)];
-  double running_mean = pivot, running_var = work.running_var[min(channel, channels - 1)];
+  Running running = running_of(work, min(channel, channels - 1));
+  const double pivot = running.mean;
   for (int group = 0; group < work.layout.num_groups; ++group) {
     const Pair sums = add_chunks(work.layout, group, work.partial);
     if (!writes) continue;
-    const auto count =
-        static_cast<double>(work.layout.first_pixel[group + 1] - work.layout.first_pixel[group]);
-    const double offset = sums.first / count;
-    const double mean = pivot + offset;
-    const double variance = max(sums.second / count - offset * offset, 0.0);
-    running_mean += work.momentum * (mean - running_mean);
-    running_var += work.momentum * (variance * count / (count - 1) - running_var);
-    work.mean[group * channels + channel] = static_cast<float>(mean);
-    work.inv_std[group * channels + channel] =
-        static_cast<float>(1.0 / sqrt(variance + work.epsilon));
+    const double count = count_of(work.layout, group), offset = sums.first / count;
+    take_group(work, group, channel, count, pivot + offset,
+               max(sums.second / count - offset * offset, 0.0), running);
   }
-  if (!writes) return;
-  work.running_mean[channel] = static_cast<float>(running_mean);
-  work.running_var[channel] = static_cast<float>(running_var);
-  if (channel == 0) *work.num_batches_tracked += work.layout.num_groups;
+  if (writes) keep_running(work, channel, running);
+}
+
+// Where a group's totals of a channel lie: the count once, then sums, then sums of squares.
+__device__ __forceinline__ double* totals_of(const Forward& work, int group) {
+  return work.totals + static_cast<int64_t>(group) * (2 * work.layout.channels + 1);
+}
+
+// Of this rank: not about the pivot, since that is for kernels alone to know.
+__global__ void total_values(Forward work) {
+  const int channels = work.layout.channels, channel = channel_of_total();
+  const bool writes = threadIdx.x == 0 && channel < channels;
+  const double pivot = work.running_mean[min(channel, channels - 1)];
+  for (int group = 0; group < work.layout.num_groups; ++group) {
+    const Pair sums = add_chunks(work.layout, group, work.partial);
+    if (!writes) continue;
+    const double count = count_of(work.layout, group);
+    double* totals = totals_of(work, group);
+    if (channel == 0) totals[0] = count;
+    totals[1 + channel] = sums.first + pivot * count;
+    totals[1 + channels + channel] =
+        sums.second + pivot * (2 * sums.first + pivot * count);
+  }
+}
+
+// Of all ranks.
+__global__ void finish_shared_statistics(Forward work) {
+  const int channels = work.layout.channels;
+  const int channel = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (channel >= channels) return;
+  Running running = running_of(work, channel);
+  for (int group = 0; group < work.layout.num_groups; ++group) {
+    const double* totals = totals_of(work, group);
+    const double count = totals[0], mean = totals[1 + channel] / count;
+    take_group(work, group, channel, count, mean,
+               max(totals[1 + channels + channel] / count - mean * mean, 0.0), running);
+  }
+  keep_running(work, channel, running);
 }
 
 // Normalised = scale * x + shift. The way back decides by the same numbers what the
@@ -251,6 +311,17 @@ __global__ void __launch_bounds__(kThreads) sum_gradients(Backward work) {
 // With n pixels, s = inv_std and a = weight * s, the gradient of x is
 //     a g - a s^2 sum(g (x - mean)) / n * (x - mean) - a sum(g) / n
 //   = a g + slope (x - mean) + offset.
+// `sum` is that of g, `product` that of g (x - mean) s.
+__device__ __forceinline__ void write_coefficients(const Backward& work, int at, double weight,
+                                                   double sum, double product, double count) {
+  const double scale = -weight * work.inv_std[at] / count;
+  work.coefficients[at] = static_cast<float>(scale * work.inv_std[at] * product);
+  work.coefficients[work.layout.num_groups * work.layout.channels + at] =
+      static_cast<float>(scale * sum);
+}
+
+// Weight and bias get the gradients of this rank's pixels; those of all ranks are added up
+// with all other weights'.
 __global__ void finish_gradients(Backward work) {
   const int channels = work.layout.channels, channel = channel_of_total();
   const bool writes = threadIdx.x == 0 && channel < channels;
@@ -259,20 +330,31 @@ __global__ void finish_gradients(Backward work) {
   for (int group = 0; group < work.layout.num_groups; ++group) {
     const Pair sums = add_chunks(work.layout, group, work.partial);
     if (!writes) continue;
-    const auto count =
-        static_cast<double>(work.layout.first_pixel[group + 1] - work.layout.first_pixel[group]);
     const int at = group * channels + channel;
-    const double inv_std = work.inv_std[at];
+    const double product = sums.second * work.inv_std[at];
     bias_gradient += sums.first;
-    weight_gradient += sums.second * inv_std;
-    const double slope = -weight * inv_std * inv_std * inv_std * sums.second / count;
-    work.coefficients[at] = static_cast<float>(slope);
-    work.coefficients[work.layout.num_groups * channels + at] =
-        static_cast<float>(-weight * inv_std * sums.first / count);
+    weight_gradient += product;
+    if (work.totals != nullptr) {  // The coefficients come once the ranks have met.
+      work.totals[2 * group * channels + channel] = sums.first;
+      work.totals[(2 * group + 1) * channels + channel] = product;
+    } else {
+      write_coefficients(work, at, weight, sums.first, product, count_of(work.layout, group));
+    }
   }
   if (!writes) return;
   work.weight_gradient[channel] = static_cast<float>(weight_gradient);
   work.bias_gradient[channel] = static_cast<float>(bias_gradient);
+}
+
+__global__ void finish_shared_gradients(Backward work) {
+  const int channels = work.layout.channels;
+  const int channel = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (channel >= channels) return;
+  for (int group = 0; group < work.layout.num_groups; ++group) {
+    write_coefficients(work, group * channels + channel, work.weight[channel],
+                       work.totals[2 * group * channels + channel],
+                       work.totals[(2 * group + 1) * channels + channel], work.pixels[group]);
+  }
 }
 
 template <typename T, bool kMask>
@@ -328,11 +410,14 @@ dim3 finish_grid(const Layout& layout) {
   return dim3(static_cast<unsigned>((layout.channels + kTile - 1) / kTile));
 }
 
+// One thread for every channel.
+dim3 channel_grid(const Layout& layout) {
+  return dim3(static_cast<unsigned>((layout.channels + kThreads - 1) / kThreads));
+}
+
 template <typename T>
-void launch_forward_as(const Forward& work, cudaStream_t stream) {
+void launch_output(const Forward& work, cudaStream_t stream) {
   const Shape shape = shape_of(work.layout);
-  sum_values<T><<<shape.grid, shape.block, 0, stream>>>(work);
-  finish_statistics<<<finish_grid(work.layout), dim3(kTile, kTile), 0, stream>>>(work);
   if (work.residual != nullptr) {
     write_output<T, true><<<shape.grid, shape.block, 0, stream>>>(work);
   } else {
@@ -340,12 +425,40 @@ void launch_forward_as(const Forward& work, cudaStream_t stream) {
   }
 }
 
+template <typename T>
+void launch_sums(const Forward& work, cudaStream_t stream) {
+  const Shape shape = shape_of(work.layout);
+  sum_values<T><<<shape.grid, shape.block, 0, stream>>>(work);
+}
+
 template <typename T, bool kMask>
-void launch_backward_as(const Backward& work, cudaStream_t stream) {
+void launch_sums(const Backward& work, cudaStream_t stream) {
   const Shape shape = shape_of(work.layout);
   sum_gradients<T, kMask><<<shape.grid, shape.block, 0, stream>>>(work);
   finish_gradients<<<finish_grid(work.layout), dim3(kTile, kTile), 0, stream>>>(work);
+}
+
+template <typename T, bool kMask>
+void launch_gradients(const Backward& work, cudaStream_t stream) {
+  const Shape shape = shape_of(work.layout);
   write_gradients<T, kMask><<<shape.grid, shape.block, 0, stream>>>(work);
+}
+
+// Calls `launch` with the type and, of the way back, the kind of the rectifier.
+template <typename Launch>
+void by_type(const Forward& work, Launch launch) {
+  if (work.type == ElementType::kBFloat16) return launch.template operator()<__nv_bfloat16>();
+  launch.template operator()<float>();
+}
+
+template <typename Launch>
+void by_type(const Backward& work, Launch launch) {
+  const bool mask = work.mask != nullptr;
+  if (work.type == ElementType::kBFloat16) {
+    return mask ? launch.template operator()<__nv_bfloat16, true>()
+                : launch.template operator()<__nv_bfloat16, false>();
+  }
+  mask ? launch.template operator()<float, true>() : launch.template operator()<float, false>();
 }
 
 }  // namespace
@@ -371,18 +484,39 @@ int64_t partial_size(const Layout& layout) {
 }
 
 void launch_forward(const Forward& work, cudaStream_t stream) {
-  if (work.type == ElementType::kBFloat16) return launch_forward_as<__nv_bfloat16>(work, stream);
-  launch_forward_as<float>(work, stream);
+  by_type(work, [&]<typename T>() {
+    launch_sums<T>(work, stream);
+    finish_statistics<<<finish_grid(work.layout), dim3(kTile, kTile), 0, stream>>>(work);
+    launch_output<T>(work, stream);
+  });
+}
+
+void launch_totals(const Forward& work, cudaStream_t stream) {
+  by_type(work, [&]<typename T>() {
+    launch_sums<T>(work, stream);
+    total_values<<<finish_grid(work.layout), dim3(kTile, kTile), 0, stream>>>(work);
+  });
+}
+
+void launch_from_totals(const Forward& work, cudaStream_t stream) {
+  finish_shared_statistics<<<channel_grid(work.layout), kThreads, 0, stream>>>(work);
+  by_type(work, [&]<typename T>() { launch_output<T>(work, stream); });
 }
 
 void launch_backward(const Backward& work, cudaStream_t stream) {
-  const bool mask = work.mask != nullptr;
-  if (work.type == ElementType::kBFloat16) {
-    return mask ? launch_backward_as<__nv_bfloat16, true>(work, stream)
-                : launch_backward_as<__nv_bfloat16, false>(work, stream);
-  }
-  mask ? launch_backward_as<float, true>(work, stream)
-       : launch_backward_as<float, false>(work, stream);
+  by_type(work, [&]<typename T, bool kMask>() {
+    launch_sums<T, kMask>(work, stream);
+    launch_gradients<T, kMask>(work, stream);
+  });
+}
+
+void launch_totals(const Backward& work, cudaStream_t stream) {
+  by_type(work, [&]<typename T, bool kMask>() { launch_sums<T, kMask>(work, stream); });
+}
+
+void launch_from_totals(const Backward& work, cudaStream_t stream) {
+  finish_shared_gradients<<<channel_grid(work.layout), kThreads, 0, stream>>>(work);
+  by_type(work, [&]<typename T, bool kMask>() { launch_gradients<T, kMask>(work, stream); });
 }
 
 }  // namespace proca::models::cuda

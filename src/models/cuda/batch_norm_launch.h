@@ -50,8 +50,13 @@ struct Forward {
   float* inv_std = nullptr;  // [groups, channels]
   uint8_t* mask = nullptr;   // [pixels, channels / 8]; null: not wanted
   float* partial = nullptr;
+  /// Of several ranks, [groups, 1 + 2 channels]: number of pixels, sums, sums of squares.
+  double* totals = nullptr;
 };
 void launch_forward(const Forward& work, cudaStream_t stream);
+/// The same in two parts: writes `totals`; then, when those of all ranks are in it, goes on.
+void launch_totals(const Forward& work, cudaStream_t stream);
+void launch_from_totals(const Forward& work, cudaStream_t stream);
 
 struct Backward {
   Layout layout;
@@ -70,7 +75,14 @@ struct Backward {
   float* bias_gradient = nullptr;     // [channels]
   float* partial = nullptr;
   float* coefficients = nullptr;  // [2, groups, channels], scratch
+  /// Of several ranks, [groups, 2, channels]: sums of the gradient, and of its products with
+  /// normalised values. Null: this process alone.
+  double* totals = nullptr;
+  const double* pixels = nullptr;  // [groups], of all ranks; with `totals`
 };
 void launch_backward(const Backward& work, cudaStream_t stream);
+/// The same in two parts, as above; weight and bias get the gradients of this rank.
+void launch_totals(const Backward& work, cudaStream_t stream);
+void launch_from_totals(const Backward& work, cudaStream_t stream);
 
 }  // namespace proca::models::cuda

@@ -149,9 +149,28 @@ void StepTrainer::remember_current_view() {
   auto ask = std::move(material_.context.predict_target);
   material_.context.predict_target = [this, ask = std::move(ask)](methods::ModelChoice choice) {
     if (choice != methods::ModelChoice::kCurrent) return ask(choice);
-    if (!current_view_) current_view_ = ask(choice);
+    if (!current_view_) {
+      current_view_ = ask(choice);
+      check_answers(*current_view_);
+    }
     return *current_view_;
   };
+}
+
+// The last update of an epoch may have broken the network though the losses, which are of
+// the weights before it, were fine.
+void StepTrainer::check_answers(const methods::Predictions& view) const {
+  if (!find_not_finite({{"features", view.features}, {"probabilities", view.probabilities}}))
+    return;
+  check_finite();  // It knows which weight.
+  refuse_numbers("the network's answer to an image is");
+}
+
+void StepTrainer::refuse_numbers(const std::string& what) const {
+  throw Error(
+      fmt::format("step {}, epoch {}: {} no longer a number; the last good state is kept; try a "
+                  "lower --lr",
+                  material_.context.step + 1, material_.context.epoch + 1, what));
 }
 
 std::map<std::string, torch::Tensor> StepTrainer::state() const {
@@ -170,22 +189,16 @@ std::map<std::string, torch::Tensor> StepTrainer::state() const {
 }
 
 void StepTrainer::check_finite() const {
-  const auto refuse = [&](const std::string& what) {
-    throw Error(
-        fmt::format("step {}, epoch {}: {} no longer a number; the last good state is kept; try a "
-                    "lower --lr",
-                    material_.context.step + 1, material_.context.epoch + 1, what));
-  };
   models::NamedTensors sums;
   for (const auto& [name, loss] : machine_.iteration.sums()) sums[name] = loss.sum;
   if (const auto term = find_not_finite(sums)) {
-    refuse(fmt::format("the loss term \"{}\" is", *term));
+    refuse_numbers(fmt::format("the loss term \"{}\" is", *term));
   }
   models::NamedTensors weights = material_.network->state();
   models::put_part(weights, "auxiliary.",
                    module_state(material_.method->auxiliary_modules().get()));
   if (const auto weight = find_not_finite(weights)) {
-    refuse(fmt::format("a weight of \"{}\" is", *weight));
+    refuse_numbers(fmt::format("a weight of \"{}\" is", *weight));
   }
 }
 
@@ -348,12 +361,7 @@ void StepTrainer::report_epoch(EventLog& events, int64_t images, const Stopwatch
   losses_ = machine_.iteration.take_means();
   std::vector<EventField> fields = {{"step", context.step + 1}, {"epoch", position_.epoch + 1}};
   for (const auto& [name, value] : losses_) {
-    if (!std::isfinite(value)) {
-      throw Error(fmt::format(
-          "step {}, epoch {}: the loss term \"{}\" is no longer a number; the model of the step "
-          "before is kept; try a lower --lr",
-          context.step + 1, position_.epoch + 1, name));
-    }
+    if (!std::isfinite(value)) refuse_numbers(fmt::format("the loss term \"{}\" is", name));
     fields.emplace_back("loss." + name, value);
   }
   // Only now that the losses have been read is a GPU done with the epoch.

@@ -79,6 +79,8 @@ class StepTrainer {
 
  private:
   void remember_current_view();
+  void check_answers(const methods::Predictions& view) const;
+  [[noreturn]] void refuse_numbers(const std::string& what) const;
   bool counts_iterations(int64_t epoch) const;
   EpochStretch stretch_of(int64_t epoch) const;
   void train_epoch(EventLog& events, const std::function<void()>& checkpoint);

@@ -181,6 +181,23 @@ TEST(NotANumberTest, NoCheckpointOfAStepHoldsIt) {
   }
 }
 
+// Labels are made anew of what the broken network says, before any loss is.
+TEST(NotANumberTest, ABrokenNetworkIsFoundBeforeItIsAskedForLabels) {
+  const test::TemporaryFolder folder;
+  copy_source_state(kSource->state(), folder / "state");
+  auto wild = short_steps("proca");
+  wild.epochs = 3;
+  wild.lr = 1e30;
+  wild.batch_size = 12;  // one iteration per epoch: its loss is that of finite weights
+  const auto message = test::message_of<Error>([&] {
+    Adapter(wild, folder / "state").adapt(test::target_bars({0, 1}, 6));
+  });
+  EXPECT_EQ(message,
+            "step 1, epoch 1: the network's answer to an image is no longer a number; the last "
+            "good state is kept; try a lower --lr");
+  expect_numbers(folder / "state");
+}
+
 TEST(NotANumberTest, NoCheckpointOfSourceTrainingHoldsIt) {
   const test::TemporaryFolder folder;
   test::write_bars(folder / "bars", 8);

@@ -173,6 +173,12 @@ void AtomicFile::write(std::span<const uint8_t> bytes) {
   const int64_t offset = size_;
   size_ += static_cast<int64_t>(bytes.size());
   write_at(offset, bytes);
+  // The disk begins while more comes: whoever syncs the file waits for less. Only a hint;
+  // what goes wrong comes out there.
+  constexpr int64_t kPiece = int64_t{8} << 20;
+  if (offset / kPiece != size_ / kPiece) {
+    ::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE);
+  }
 }
 
 void AtomicFile::write(std::string_view text) { write(bytes_of(text)); }

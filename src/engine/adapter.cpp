@@ -43,14 +43,20 @@ const std::vector<std::string> kTrainingFiles = {kTrainingFile, kTrainingMemoryF
 
 class Adapter::Implementation {
  public:
-  Implementation(const AdaptOptions& options, fs::path folder, std::shared_ptr<DeviceImages> images)
+  Implementation(const AdaptOptions& options, fs::path folder, std::shared_ptr<DeviceImages> images,
+                 Purpose purpose)
       : options_(options),
         folder_(std::move(folder)),
         method_choice_(options.method.resolve(options.method_defaults)),
         recipe_(options.resolve(method_choice_.spec->recipe)),
         device_(prepare_compute(options.compute)),
         images_(std::move(images)) {
-    check_state(StateDirectory::read_manifest(folder_));  // Before anything is locked or made.
+    const auto found = StateDirectory::read_manifest(folder_);
+    check_state(found);  // Before anything is locked or made.
+    if (purpose == Purpose::kSteps && method_choice_.spec->trains && !options_.compute.ranks) {
+      warm_up_.emplace(found.model, folder_, method_choice_.build, recipe_, found.step,
+                       options_.compute);
+    }
     const ScopeTimer timer("loading the state");
     writer_ = std::make_unique<StateWriter>(folder_);
     saver_ = std::make_unique<StateSaver>(*writer_);
@@ -90,10 +96,7 @@ class Adapter::Implementation {
     if (target->listing().size() == 0) {
       throw InputError(fmt::format("{}: holds no image", target->listing().origin));
     }
-    if (!method_) {
-      saver_->wait();
-      build_method();
-    }
+    if (!method_) build_method();
     finished_decisions_ = false;
     forget_step_images();
     target_ = std::make_unique<data::ImageStore>(options_.load.make_store(
@@ -144,12 +147,10 @@ class Adapter::Implementation {
   }
 
   void prepare_step() {
-    const auto& spec = *method_choice_.spec;
-    if (!spec.trains) return;
+    if (!method_choice_.spec->trains) return;
     if (!method_ || method_->uses_source(manifest_.step)) {
       views_->prepare_source(options_.load, training_size());
     }
-    begin_warm_up();
   }
 
   void save_in_background() { saver_->save_in_background(); }
@@ -212,13 +213,16 @@ class Adapter::Implementation {
     if (manifest_.step == 0)
       start_network(network_, options_, *method_choice_.spec, manifest_.model, folder_);
     method_ = method_choice_.build(network_, static_cast<uint64_t>(options_.seed));
-    load_method(writer_->state());
+    // A source model's state has nothing of a method, and may be being written to.
+    if (manifest_.step > 0) load_method(writer_->state());
+    if (auto* memory = method_->memory()) {
+      saved_revision_ = finished_revision_ = memory->revision();
+    }
   }
 
   void load_method(const StateDirectory& state) {
-    if (auto* memory = method_->memory()) {
-      if (state.has(kMemoryFile)) memory->load(state.read_tensors(kMemoryFile).tensors);
-      saved_revision_ = finished_revision_ = memory->revision();
+    if (auto* memory = method_->memory(); memory != nullptr && state.has(kMemoryFile)) {
+      memory->load(state.read_tensors(kMemoryFile).tensors);
     }
     if (!state.has(kMethodFile)) return;
     const auto saved = state.read_tensors(kMethodFile).tensors;
@@ -285,7 +289,6 @@ class Adapter::Implementation {
     const Stopwatch watch;
     auto load = options_.load;  // What the target images left of the memory.
     load.cache_ram = std::max<int64_t>(0, load.cache_ram - target_->cached_bytes());
-    if (!machine_) begin_warm_up();
     const auto target = target_images(load);
     const auto source = source_images(load);
     auto context = views_->context();
@@ -336,18 +339,6 @@ class Adapter::Implementation {
       outcome.detected = decisions->shared_classes.classes;
     }
     write_step_event(events, outcome, watch.seconds());
-  }
-
-  // Once, unless `prepare_step` has done it.
-  void begin_warm_up() {
-    if (warm_up_ || options_.compute.ranks) return;
-    // The method of a first step may not be built yet, and its plan not known: its usual one.
-    methods::EpochPlan plan{.own_images = method_choice_.spec->replays ? recipe_.batch_size : 0};
-    if (method_) {
-      plan = method_->plan_epoch(
-          {.step = manifest_.step, .num_epochs = recipe_.epochs, .batch_size = recipe_.batch_size});
-    }
-    warm_up_.emplace(manifest_.model, folder_, plan, recipe_.batch_size, options_.compute, device_);
   }
 
   void resume(StepTrainer& trainer) {
@@ -488,9 +479,10 @@ class Adapter::Implementation {
   std::optional<TensorBoardLog> tensorboard_;
 };
 
-Adapter::Adapter(const AdaptOptions& options, fs::path state, std::shared_ptr<DeviceImages> images)
-    : implementation_(
-          std::make_unique<Implementation>(options, std::move(state), std::move(images))) {}
+Adapter::Adapter(const AdaptOptions& options, fs::path state, std::shared_ptr<DeviceImages> images,
+                 Purpose purpose)
+    : implementation_(std::make_unique<Implementation>(options, std::move(state), std::move(images),
+                                                       purpose)) {}
 Adapter::~Adapter() = default;
 
 StepOutcome Adapter::adapt(std::shared_ptr<const data::ImageSource> target, SameImages same_images,

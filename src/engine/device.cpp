@@ -16,6 +16,7 @@
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/core/parallel.h"
+#include "proca/engine/precision.h"
 #include "work_recorder.h"
 
 namespace proca::engine {
@@ -61,19 +62,17 @@ std::string cpu_name() {
 }
 
 // Makes the device's context and loads what nearly everything needs: memory, copies,
-// matrix products and convolutions, in the types and the layout that are used.
-void warm_up(c10::Device device) {
+// matrix products and convolutions, in the type and the layout that are used.
+void warm_up(c10::Device device, Precision precision) {
   const torch::NoGradGuard no_grad;
-  for (const auto dtype : {torch::kFloat32, torch::kBFloat16}) {
-    const auto options = torch::dtype(dtype).device(device);
-    const auto matrix = torch::ones({64, 64}, options);
-    const auto images =
-        torch::ones({2, 64, 8, 8}, options).contiguous(torch::MemoryFormat::ChannelsLast);
-    const auto weight =
-        torch::ones({64, 64, 3, 3}, options).contiguous(torch::MemoryFormat::ChannelsLast);
-    const auto result = torch::conv2d(images, weight, {}, /*stride=*/1, /*padding=*/1);
-    (result.sum() + torch::mm(matrix, matrix).sum()).to(torch::kCPU);
-  }
+  const auto options = torch::dtype(inference_dtype(precision, device)).device(device);
+  const auto matrix = torch::ones({64, 64}, options);
+  const auto images =
+      torch::ones({2, 64, 8, 8}, options).contiguous(torch::MemoryFormat::ChannelsLast);
+  const auto weight =
+      torch::ones({64, 64, 3, 3}, options).contiguous(torch::MemoryFormat::ChannelsLast);
+  const auto result = torch::conv2d(images, weight, {}, /*stride=*/1, /*padding=*/1);
+  (result.sum() + torch::mm(matrix, matrix).sum()).to(torch::kCPU);
 }
 
 // The library behind a CPU's matrix products is loaded by the first of them.
@@ -136,7 +135,7 @@ void begin_warm_up(const ComputeOptions& options) {
       if (!device.is_cuda()) return;
       gpu_in_use = true;
       const std::jthread beside(warm_up_host);
-      warm_up(device);
+      warm_up(device, options.precision);
     } catch (const std::exception& error) {
       // Whoever uses the device next meets the same, and can tell the user.
       log_debug(fmt::format("{} could not be warmed up: {}", options.device, error.what()));

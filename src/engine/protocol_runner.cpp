@@ -64,12 +64,14 @@ class ProtocolRun {
 
   SeedResult run(int64_t seed) {
     const auto folder = out_ / fmt::format("seed-{}", seed);
+    auto purpose = Purpose::kSteps;
     {
       const auto source_state = open_ready(prepare_source(seed));
       check_source_state(source_state);
       write_config();
       const auto manifest = StateDirectory::exists(folder) ? StateDirectory::read_manifest(folder)
                                                            : source_state.manifest();
+      if (manifest.step >= schedule_.num_steps()) purpose = Purpose::kRecords;
       // One decodes, the other writes.
       auto decoding =
           std::async(std::launch::async, [&] { load_target(manifest.model.preprocessing); });
@@ -83,11 +85,11 @@ class ProtocolRun {
     adapt.load.cache_ram =
         std::max<int64_t>(0, adapt.load.cache_ram - target_.store->cached_bytes());
     // Images of all seeds are kept in the same place: the target's go there once.
-    Adapter adapter(adapt, folder, images_);
+    Adapter adapter(adapt, folder, images_, purpose);
     adapter.save_in_background();
     adapter.leave_features_to_caller();
     images_ = adapter.images();
-    if (adapter.manifest().step < schedule_.num_steps()) adapter.prepare_step();
+    if (purpose == Purpose::kSteps) adapter.prepare_step();
     SeedResult result{.seed = seed};
     std::vector<protocol::StepRecord> records;
     const auto source_record = record_of(adapter, 0, records);

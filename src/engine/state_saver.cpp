@@ -11,6 +11,7 @@
 #include "copy_stream.h"
 #include "proca/core/log.h"
 #include "proca/core/scope_timer.h"
+#include "proca/models/device_copy.h"
 
 namespace proca::engine {
 
@@ -40,8 +41,15 @@ void StateSaver::fetch(StateChange& change, torch::Device gpu, c10::Event& copie
   const c10::StreamGuard aside(side_stream(gpu));
   copied.block(aside.current_stream());
   for (auto& [file, tensors] : change.tensors) {
-    for (auto& [name, tensor] : tensors) tensor = tensor.to(torch::kCPU);
+    for (auto& [name, tensor] : tensors) {
+      if (tensor.is_cpu()) continue;
+      // In the order that files have: a GPU puts it right sooner than the host.
+      const auto ordered = tensor.contiguous();
+      tensor = models::staging(ordered.sizes(), ordered.scalar_type(), gpu);
+      tensor.copy_(ordered, /*non_blocking=*/true);
+    }
   }
+  aside.current_stream().synchronize();
 }
 
 void StateSaver::write(const StateChange& change) {

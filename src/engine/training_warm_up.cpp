@@ -39,16 +39,19 @@ torch::Tensor losses_of(const std::vector<models::NetworkOutput>& outputs, bool 
 }
 
 void train_once(const ModelDescription& model, const std::filesystem::path& folder,
-                const methods::EpochPlan& plan, int64_t batch_size, Precision precision,
-                torch::Device device) {
+                const methods::MethodFactory& build_method, const methods::TrainingRecipe& recipe,
+                int64_t step, Precision precision, torch::Device device) {
   const ScopeTimer timer("warming up");
   // Not that of training: what others record at the same time must not get this into it.
   const c10::StreamGuard aside(side_stream(device));
   auto network = build_network(model, std::nullopt, folder);
   network->to(device);
+  const auto method = build_method(network, /*seed=*/0);  // It may add layers.
+  const int64_t batch_size = recipe.batch_size, size = model.preprocessing.image_size;
+  const auto plan =
+      method->plan_epoch({.step = step, .num_epochs = recipe.epochs, .batch_size = batch_size});
   network->train();
   Sgd optimizer({{network->parameters(), /*lr=*/1e-3, /*weight_decay=*/1e-6}}, /*momentum=*/0.9);
-  const int64_t size = model.preprocessing.image_size;
   std::vector<torch::Tensor> groups;
   for (const int64_t count : {plan.source ? batch_size : 0, plan.target ? batch_size : 0,
                               plan.extra_source, plan.own_images}) {
@@ -67,20 +70,21 @@ void train_once(const ModelDescription& model, const std::filesystem::path& fold
 
 }  // namespace
 
-TrainingWarmUp::TrainingWarmUp(const ModelDescription& model, const std::filesystem::path& folder,
-                               const methods::EpochPlan& plan, int64_t batch_size,
-                               const ComputeOptions& compute, torch::Device device) {
-  // Beside everything else: where memory is short, training itself needs it.
-  constexpr int64_t kAmpleBytes = int64_t{32} << 30;
-  if (!device.is_cuda() || free_device_memory(device) < kAmpleBytes) return;
-  thread_ = std::jthread([=, precision = compute.precision] {
-    try {
-      train_once(model, folder, plan, batch_size, precision, device);
-    } catch (const std::exception& error) {
-      // Training meets the same, and can tell the user; or there was too little memory for both.
-      log_debug(fmt::format("training could not be warmed up: {}", error.what()));
-    }
-  });
-}
+TrainingWarmUp::TrainingWarmUp(ModelDescription model, std::filesystem::path folder,
+                               methods::MethodFactory build_method, methods::TrainingRecipe recipe,
+                               int64_t step, ComputeOptions compute)
+    : thread_([=] {
+        // Beside everything else: where memory is short, training itself needs it.
+        constexpr int64_t kAmpleBytes = int64_t{32} << 30;
+        try {
+          const auto device = choose_device(compute);
+          if (!device.is_cuda() || free_device_memory(device) < kAmpleBytes) return;
+          train_once(model, folder, build_method, recipe, step, compute.precision, device);
+        } catch (const std::exception& error) {
+          // Training meets the same, and can tell the user; or there was too little memory for
+          // both.
+          log_debug(fmt::format("training could not be warmed up: {}", error.what()));
+        }
+      }) {}
 
 }  // namespace proca::engine

@@ -74,8 +74,7 @@ MethodSpec proca_spec() {
             return [values](models::ClassifierNetwork network, uint64_t /*seed*/) {
               return std::make_unique<Proca>(std::move(network), *values);
             };
-          },
-          .replays = true};
+          }};
 }
 
 }  // namespace proca::methods

@@ -1,6 +1,7 @@
 #include "proca/models/inference_network.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -28,10 +29,48 @@ torch::Tensor channels_last(const torch::Tensor& tensor, torch::ScalarType dtype
 
 }  // namespace
 
+namespace {
+
+// What a batch-norm multiplies with and adds, [C] each.
+struct Affine {
+  torch::Tensor scale, shift;
+};
+
+// Of every batch-norm, by name, in double precision: the division is done once and used for
+// every pixel. All at once: for a GPU hundreds of small pieces of work are the slow part.
+std::unordered_map<std::string, Affine> affine_of_batch_norms(
+    const LayerGraph& graph, const std::map<std::string, torch::Tensor>& tensors) {
+  std::vector<std::string> names;
+  std::vector<int64_t> sizes;
+  std::vector<double> epsilons;
+  for (const auto& layer : graph.layers) {
+    if (layer.kind != LayerKind::kBatchNorm) continue;
+    names.push_back(layer.name);
+    sizes.push_back(tensors.at(layer.name + ".weight").size(0));
+    epsilons.insert(epsilons.end(), static_cast<size_t>(sizes.back()), layer.epsilon);
+  }
+  const auto all = [&](const char* part) {
+    std::vector<torch::Tensor> parts;
+    for (const auto& name : names) parts.push_back(tensors.at(name + part).detach());
+    return torch::cat(parts).to(torch::kFloat64);
+  };
+  const auto weight = all(".weight");
+  const auto epsilon = torch::tensor(epsilons, torch::kFloat64).to(weight.device());
+  const auto scale = weight / (all(".running_var") + epsilon).sqrt();
+  const auto shift = all(".bias") - scale * all(".running_mean");
+  const auto scales = scale.split_with_sizes(sizes), shifts = shift.split_with_sizes(sizes);
+  std::unordered_map<std::string, Affine> affine;
+  for (size_t i = 0; i < names.size(); ++i) affine[names[i]] = {scales[i], shifts[i]};
+  return affine;
+}
+
+}  // namespace
+
 BoundGraph fold_batch_norms(const LayerGraph& graph,
                             const std::map<std::string, torch::Tensor>& tensors) {
   torch::NoGradGuard no_grad;
   const auto readers = count_readers(graph);
+  std::optional<std::unordered_map<std::string, Affine>> affine;
   BoundGraph folded{.graph = {.layers = {}, .features = graph.features, .logits = graph.logits},
                     .tensors = {}};
   std::unordered_map<std::string, std::string> renamed;  // batch-norm -> what it was folded into
@@ -44,7 +83,7 @@ BoundGraph fold_batch_norms(const LayerGraph& graph,
     if (layer.kind != LayerKind::kBatchNorm) {
       for (const char* part : {".weight", ".bias"}) {
         const auto found = tensors.find(layer.name + part);
-        if (found != tensors.end()) folded.tensors[found->first] = found->second.detach().clone();
+        if (found != tensors.end()) folded.tensors[found->first] = found->second.detach();
       }
       folded.graph.layers.push_back(std::move(layer));
       continue;
@@ -54,21 +93,21 @@ BoundGraph fold_batch_norms(const LayerGraph& graph,
     TORCH_CHECK(
         (kind == LayerKind::kConvolution || kind == LayerKind::kLinear) && readers.at(before) == 1,
         "batch-norm ", layer.name, " does not follow a layer of its own to be folded into");
-    // In double precision: the division is done once and used for every pixel.
-    const auto part = [&](const char* name) {
-      return tensors.at(layer.name + name).detach().to(torch::kFloat64);
-    };
-    const auto scale = part(".weight") / (part(".running_var") + layer.epsilon).sqrt();
+    if (!affine) affine = affine_of_batch_norms(graph, tensors);
+    const auto& [scale, shift] = affine->at(layer.name);
     auto& weight = folded.tensors.at(before + ".weight");
     auto& bias = folded.tensors[before + ".bias"];
-    auto shift = part(".bias") - scale * part(".running_mean");
-    if (bias.defined()) shift += scale * bias;
-    bias = shift.to(weight.scalar_type());
+    bias = (bias.defined() ? shift + scale * bias : shift).to(weight.scalar_type());
     std::vector<int64_t> by_output(static_cast<size_t>(weight.dim()), 1);
     by_output.front() = -1;
     weight = (weight * scale.view(by_output)).to(weight.scalar_type());
     renamed[layer.name] = before;
     if (folded.graph.features == layer.name) folded.graph.features = before;
+  }
+  // What nothing was folded into is still the network's own, which may go on training.
+  for (auto& [name, tensor] : folded.tensors) {
+    const auto own = tensors.find(name);
+    if (own != tensors.end() && tensor.is_alias_of(own->second)) tensor = tensor.clone();
   }
   return folded;
 }

@@ -52,10 +52,13 @@ void ResNet::initialise(uint64_t seed) {
 
 // For every number of images anew a GPU's library looks for the best way of each convolution,
 // which takes as long as several batches. A batch that is little smaller than one that was
-// seen before is therefore filled up with zeros.
+// seen before is therefore filled up with zeros. Where one is expected there are few batches,
+// and even a much smaller one is not worth it.
 int64_t ResNet::filled_up(const torch::Tensor& images) {
   const int64_t count = images.size(0);
   if (!is_training() || !images.is_cuda() || count == 0) return count;
+  const auto expected = expected_sizes_.lower_bound(count);
+  if (expected != expected_sizes_.end() && *expected <= 3 * count) return *expected;
   const auto larger = batch_sizes_.lower_bound(count);
   if (larger != batch_sizes_.end() && 2 * *larger <= 3 * count) return *larger;
   batch_sizes_.insert(count);

@@ -86,6 +86,12 @@ enum class Unfinished {
   kDiscard,  ///< forget it
 };
 
+/// What an `Adapter` is made for.
+enum class Purpose {
+  kSteps,    ///< steps follow: a GPU is made ready for training while the state is loaded
+  kRecords,  ///< what is known of the state and its steps
+};
+
 /// Files by name for the folder of a step.
 struct StepFiles {
   std::map<std::string, std::string> texts = {};
@@ -117,7 +123,7 @@ class Adapter {
   /// `images` is where images are kept on the device: that of another Adapter with the
   /// same options of computing, or null for one of its own.
   Adapter(const AdaptOptions& options, std::filesystem::path state,
-          std::shared_ptr<DeviceImages> images = nullptr);
+          std::shared_ptr<DeviceImages> images = nullptr, Purpose purpose = Purpose::kSteps);
   ~Adapter();
 
   /// One time step. Throws `InputError` when there is no image, or when the source
@@ -134,9 +140,8 @@ class Adapter {
   /// will get: for callers who have them decoded already. Used once.
   void set_training_images(std::shared_ptr<const data::ImageSource> images);
 
-  /// Begins with what the first step will need, while the caller does something else: loads
-  /// the source images and has a GPU load its programs. What is wrong with the images comes
-  /// out here or in `adapt`.
+  /// Begins to load the source images that the first step will need, while the caller does
+  /// something else. What is wrong with them comes out here or in `adapt`.
   void prepare_step();
 
   /// From here on finished steps are written on another thread while the next one begins:

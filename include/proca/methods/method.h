@@ -250,8 +250,7 @@ struct MethodSpec {
   /// returns what builds the method from the parsed values.
   std::function<MethodFactory(OptionSet&)> configure;
   TrainingRecipe recipe = {};
-  bool trains = true;    ///< what `Method::trains` will say; one that does begins with the source
-  bool replays = false;  ///< whether a batch of its own images goes through the network as well
+  bool trains = true;  ///< what `Method::trains` will say; one that does begins with the source
 };
 
 /// Every method, in the order of `src/methods/CMakeLists.txt`.

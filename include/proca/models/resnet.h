@@ -76,7 +76,7 @@ class ResNet final : public Backbone {
   torch::Tensor forward(const torch::Tensor& images) override { return forward_groups(images, {}); }
   bool knows_groups() const override { return true; }
   torch::Tensor forward_groups(const torch::Tensor& images, at::IntArrayRef groups) override;
-  void expect_batch(int64_t num_images) override { batch_sizes_.insert(num_images); }
+  void expect_batch(int64_t num_images) override { expected_sizes_.insert(num_images); }
   int64_t feature_size() const override { return feature_size_; }
   bool share(const std::shared_ptr<Ranks>& ranks) override;
   const ResNetLayout& layout() const { return layout_; }
@@ -95,7 +95,8 @@ class ResNet final : public Backbone {
   std::shared_ptr<ConvolutionImpl> conv1_;
   BatchNorm bn1_;
   std::vector<std::shared_ptr<ResidualBlockImpl>> blocks_;  // of all stages, in order
-  std::set<int64_t> batch_sizes_;  // in training on a GPU: those that others are filled up to
+  // In training on a GPU: those that others are filled up to.
+  std::set<int64_t> batch_sizes_, expected_sizes_;
 };
 
 }  // namespace proca::models

@@ -51,12 +51,7 @@ class Adapter::Implementation {
         recipe_(options.resolve(method_choice_.spec->recipe)),
         device_(prepare_compute(options.compute)),
         images_(std::move(images)) {
-    const auto found = StateDirectory::read_manifest(folder_);
-    check_state(found);  // Before anything is locked or made.
-    if (purpose == Purpose::kSteps && method_choice_.spec->trains && !options_.compute.ranks) {
-      warm_up_.emplace(found.model, folder_, method_choice_.build, recipe_, found.step,
-                       options_.compute);
-    }
+    check_state(StateDirectory::read_manifest(folder_));  // Before anything is locked or made.
     const ScopeTimer timer("loading the state");
     writer_ = std::make_unique<StateWriter>(folder_);
     saver_ = std::make_unique<StateSaver>(*writer_);
@@ -74,6 +69,11 @@ class Adapter::Implementation {
                   .images = images_.get(),
                   .threads = options_.compute.resolved_threads(),
                   .ranks = options_.compute.ranks.get()};
+    const bool trains = purpose == Purpose::kSteps && method_choice_.spec->trains;
+    if (trains && device_.is_cuda() && !options_.compute.ranks) {
+      warm_up_.emplace(manifest_.model, folder_, method_choice_.build, recipe_, manifest_.step,
+                       options_.compute);
+    }
     network_ = load_model(state).network;
     network_->to(device_);
     views_ = std::make_unique<StepViews>(*writer_, manifest_.model, network_, inference_);

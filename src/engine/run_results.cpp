@@ -77,7 +77,9 @@ DetectedStep detection_from_json(const std::string& text, const std::string& ori
       }
       step.cumulative.push_back(entry.at("cumulative_probability").get<double>());
     }
-    for (const auto& label : read.at("detected")) {
+    const auto& detected = read.at("detected");
+    if (!detected.is_array()) refuse(origin, "\"detected\" is no list");
+    for (const auto& label : detected) {
       // Whole before all else: others may not fit into an integer.
       if (!label.is_number_integer() || label < 0 || label >= step.cumulative.size()) {
         refuse(origin, fmt::format("class {} is detected, but there is none", label.dump()));

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -40,11 +41,14 @@ void StateSaver::save(StateChange change) {
 void StateSaver::fetch(StateChange& change, torch::Device gpu, c10::Event& copied) {
   const c10::StreamGuard aside(side_stream(gpu));
   copied.block(aside.current_stream());
+  // Until the copies are done: given back before, their memory would be used by training.
+  std::vector<torch::Tensor> there;
   for (auto& [file, tensors] : change.tensors) {
     for (auto& [name, tensor] : tensors) {
       if (tensor.is_cpu()) continue;
+      there.push_back(tensor);
       // In the order that files have: a GPU puts it right sooner than the host.
-      const auto ordered = tensor.contiguous();
+      const auto& ordered = there.emplace_back(tensor.contiguous());
       tensor = models::staging(ordered.sizes(), ordered.scalar_type(), gpu);
       tensor.copy_(ordered, /*non_blocking=*/true);
     }

@@ -1,5 +1,5 @@
 // Batch normalisation of a batch of which every rank has a share, in LibTorch's own
-// operations: for devices without a kernel that can, and for shares that are empty.
+// operations: for what a device has no kernel for. On a CPU also for shares that are empty.
 
 #include <numeric>
 #include <utility>
@@ -23,26 +23,15 @@ torch::Tensor sum_of(const torch::Tensor& values) {
   return values.sum(inner(values), /*keepdim=*/false, torch::kFloat64);
 }
 
-// Sums and sums of squares, double [C] each. A GPU has a kernel that finds mean and standard
-// deviation in one pass.
-std::pair<torch::Tensor, torch::Tensor> moments_of(const torch::Tensor& values, double epsilon) {
-  if (!values.is_cuda() || values.numel() == 0) {
-    const auto floats = values.to(torch::kFloat32);
-    return {sum_of(floats), sum_of(floats.square())};
-  }
-  const auto pixels = static_cast<double>(values.numel() / values.size(1));
-  const auto [mean, inv_std] = torch::batch_norm_stats(values, epsilon);
-  const auto means = mean.to(torch::kFloat64);
-  const auto variances = (inv_std.to(torch::kFloat64).pow(-2) - epsilon).clamp_min(0);
-  return {means * pixels, (variances + means.square()) * pixels};
+// Sums and sums of squares, double [C] each.
+std::pair<torch::Tensor, torch::Tensor> moments_of(const torch::Tensor& values) {
+  const auto floats = values.to(torch::kFloat32);
+  return {sum_of(floats), sum_of(floats.square())};
 }
 
 // (x - mean) / std * weight + bias.
 torch::Tensor normalised(const torch::Tensor& values, const BatchNormInput& input,
                          const torch::Tensor& mean, const torch::Tensor& inv_std) {
-  if (values.is_cuda() && values.numel() > 0) {
-    return torch::batch_norm_elemt(values, input.weight, input.bias, mean, inv_std, input.epsilon);
-  }
   const auto scale = input.weight * inv_std;
   return values * spread(scale, values) + spread(input.bias - mean * scale, values);
 }
@@ -52,13 +41,6 @@ std::pair<torch::Tensor, torch::Tensor> gradient_sums(const torch::Tensor& gradi
                                                       const torch::Tensor& values,
                                                       const torch::Tensor& mean,
                                                       const torch::Tensor& inv_std) {
-  if (values.is_cuda() && values.numel() > 0) {
-    const auto sums =
-        torch::batch_norm_backward_reduce(gradient, values, mean, inv_std, /*weight=*/{},
-                                          /*input_g=*/true, /*weight_g=*/false, /*bias_g=*/false);
-    return {std::get<0>(sums).to(torch::kFloat64),
-            (std::get<1>(sums) * inv_std).to(torch::kFloat64)};
-  }
   const auto floats = gradient.to(torch::kFloat32);
   const auto centred =
       (values.to(torch::kFloat32) - spread(mean, values)) * spread(inv_std, values);
@@ -86,7 +68,7 @@ BatchNormResult forward(const BatchNormInput& input) {
   // Count, sum and sum of squares; doubles leave enough digits of their difference.
   const auto all = torch::zeros({groups, 2 * channels + 1}, doubles);
   for_groups(input, [&](int64_t i, int64_t first, int64_t count) {
-    const auto [sums, squares] = moments_of(input.values.narrow(0, first, count), input.epsilon);
+    const auto [sums, squares] = moments_of(input.values.narrow(0, first, count));
     all[i][0].fill_(static_cast<double>(count * image));
     all[i].narrow(0, 1, channels).copy_(sums);
     all[i].narrow(0, 1 + channels, channels).copy_(squares);

@@ -27,10 +27,6 @@ torch::Tensor channels_last(const torch::Tensor& tensor, torch::ScalarType dtype
                    torch::MemoryFormat::ChannelsLast);
 }
 
-}  // namespace
-
-namespace {
-
 // What a batch-norm multiplies with and adds, [C] each.
 struct Affine {
   torch::Tensor scale, shift;

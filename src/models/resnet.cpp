@@ -52,8 +52,8 @@ void ResNet::initialise(uint64_t seed) {
 
 // For every number of images anew a GPU's library looks for the best way of each convolution,
 // which takes as long as several batches. A batch that is little smaller than one that was
-// seen before is therefore filled up with zeros. Where one is expected there are few batches,
-// and even a much smaller one is not worth it.
+// seen before is therefore filled up with zeros. One that is expected stands for few, short
+// epochs, in which the last batch may be much smaller and is still not worth it.
 int64_t ResNet::filled_up(const torch::Tensor& images) {
   const int64_t count = images.size(0);
   if (!is_training() || !images.is_cuda() || count == 0) return count;

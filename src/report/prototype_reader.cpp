@@ -61,6 +61,7 @@ Json PrototypeHistory::after(int64_t step, const Detail& detail) {
   reading(origin, [&] {
     const auto record = parse_json(state_.read_text(name), origin);
     const auto per_class = whole_number(record.at("prototypes_per_class"));
+    if (per_class < 0) throw std::invalid_argument("prototypes_per_class is negative");
     for (const auto& captured : record.at("captured")) {
       const auto label = checked_label(whole_number(captured.at("label")), num_classes_);
       Json entry = {
@@ -86,8 +87,7 @@ Json PrototypeHistory::after(int64_t step, const Detail& detail) {
     for (auto& entry : classes_) {
       if (!entry.contains("images")) continue;
       auto& images = entry["images"];
-      while (!images.empty() && static_cast<int64_t>(images.size()) > per_class)
-        images.erase(images.size() - 1);
+      while (static_cast<int64_t>(images.size()) > per_class) images.erase(images.size() - 1);
     }
   });
   return classes_;

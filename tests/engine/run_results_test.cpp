@@ -56,6 +56,10 @@ TEST_F(RunResultsTest, DetectedClassesAreThoseThatThereAre) {
         message_of([&] { detection_from_json(with_detected("[" + label + "]"), "d"); });
     EXPECT_TRUE(message.starts_with("d: is damaged: class ")) << label << ": " << message;
   }
+  for (const std::string no_list : {"1", "null", R"({"a": 1})"}) {
+    EXPECT_EQ(message_of([&] { detection_from_json(with_detected(no_list), "d"); }),
+              "d: is damaged: \"detected\" is no list");
+  }
 }
 
 }  // namespace

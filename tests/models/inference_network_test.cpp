@@ -175,6 +175,19 @@ TEST(FoldBatchNormsTest, MatchesHandComputedValues) {
   EXPECT_EQ(network(torch::full({1, 1, 2, 2}, 4.0)).logits.item<double>(), 5.5);  // 12 - 6.5
 }
 
+// The network may go on training while what was folded is in use.
+TEST(FoldBatchNormsTest, KeepsNothingOfTheNetworksOwn) {
+  const auto network = test::formula_network("resnet18", 3);
+  const auto folded = fold_batch_norms(describe(network), network->state());
+  std::map<std::string, torch::Tensor> before;
+  for (const auto& [name, tensor] : folded.tensors) before[name] = tensor.clone();
+  const torch::NoGradGuard no_grad;
+  for (const auto& [name, tensor] : network->state()) torch::Tensor(tensor).add_(1);
+  for (const auto& [name, tensor] : folded.tensors) {
+    EXPECT_TRUE(tensor.equal(before.at(name))) << name;
+  }
+}
+
 TEST(FoldBatchNormsTest, RefusesABatchNormWithoutItsOwnConvolution) {
   LayerGraph graph;
   graph.append({.kind = LayerKind::kRelu, .name = "r", .inputs = {LayerGraph::kInput}});

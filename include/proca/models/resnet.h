@@ -76,7 +76,9 @@ class ResNet final : public Backbone {
   torch::Tensor forward(const torch::Tensor& images) override { return forward_groups(images, {}); }
   bool knows_groups() const override { return true; }
   torch::Tensor forward_groups(const torch::Tensor& images, at::IntArrayRef groups) override;
-  void expect_batch(int64_t num_images) override { expected_sizes_.insert(num_images); }
+  void expect_batch(int64_t num_images) override {
+    if (!ranks_) expected_sizes_.insert(num_images);  // Ranks have a part of it each.
+  }
   int64_t feature_size() const override { return feature_size_; }
   bool share(const std::shared_ptr<Ranks>& ranks) override;
   const ResNetLayout& layout() const { return layout_; }

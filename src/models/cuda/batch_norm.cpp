@@ -42,7 +42,6 @@ int64_t num_used(const BatchNormInput& input) {
 bool can_run(const BatchNormInput& input) {
   const auto& values = input.values;
   const auto type = values.scalar_type();
-  if (num_used(input) == 0) return false;  // All images are other ranks'.
   return values.is_cuda() && (values.dim() == 4 || values.dim() == 2) && values.numel() > 0 &&
          (type == torch::kFloat32 || type == torch::kBFloat16) &&
          values.size(1) % cuda::kChannelMultiple == 0 &&
@@ -64,8 +63,8 @@ void launch_alone(const cuda::Backward& work, cudaStream_t stream) {
   cuda::launch_backward(work, stream);
 }
 
-// As a whole, or with a meeting of the ranks in the middle. The exchange is that of
-// batch_norm_shared.cpp: a rank without images goes that way.
+// As a whole, or with a meeting of the ranks in the middle. A rank without images comes here
+// as well: all have to round alike.
 template <typename Work>
 void launch(const Work& work, const torch::Tensor& totals, Ranks* ranks) {
   const auto stream = at::cuda::getCurrentCUDAStream();

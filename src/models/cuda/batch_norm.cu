@@ -415,8 +415,12 @@ dim3 channel_grid(const Layout& layout) {
   return dim3(static_cast<unsigned>((layout.channels + kThreads - 1) / kThreads));
 }
 
+// A rank may have no pixel at all.
+bool has_pixels(const Layout& layout) { return layout.num_chunks() > 0; }
+
 template <typename T>
 void launch_output(const Forward& work, cudaStream_t stream) {
+  if (!has_pixels(work.layout)) return;
   const Shape shape = shape_of(work.layout);
   if (work.residual != nullptr) {
     write_output<T, true><<<shape.grid, shape.block, 0, stream>>>(work);
@@ -427,6 +431,7 @@ void launch_output(const Forward& work, cudaStream_t stream) {
 
 template <typename T>
 void launch_sums(const Forward& work, cudaStream_t stream) {
+  if (!has_pixels(work.layout)) return;
   const Shape shape = shape_of(work.layout);
   sum_values<T><<<shape.grid, shape.block, 0, stream>>>(work);
 }
@@ -434,12 +439,15 @@ void launch_sums(const Forward& work, cudaStream_t stream) {
 template <typename T, bool kMask>
 void launch_sums(const Backward& work, cudaStream_t stream) {
   const Shape shape = shape_of(work.layout);
-  sum_gradients<T, kMask><<<shape.grid, shape.block, 0, stream>>>(work);
+  if (has_pixels(work.layout)) {
+    sum_gradients<T, kMask><<<shape.grid, shape.block, 0, stream>>>(work);
+  }
   finish_gradients<<<finish_grid(work.layout), dim3(kTile, kTile), 0, stream>>>(work);
 }
 
 template <typename T, bool kMask>
 void launch_gradients(const Backward& work, cudaStream_t stream) {
+  if (!has_pixels(work.layout)) return;
   const Shape shape = shape_of(work.layout);
   write_gradients<T, kMask><<<shape.grid, shape.block, 0, stream>>>(work);
 }
@@ -467,7 +475,7 @@ void share_out(Layout& layout, int num_multiprocessors) {
   const int width = block_width(layout.channels);
   const int64_t tiles = layout.channels / (width * kUnit);
   const int64_t rows = kThreads / width;
-  const int64_t pixels = layout.first_pixel[layout.num_groups];
+  const int64_t pixels = std::max<int64_t>(1, layout.first_pixel[layout.num_groups]);
   // Six blocks for every multiprocessor, but no chunk of less than four pixels a thread.
   const int64_t wanted = std::max<int64_t>(1, 6 * num_multiprocessors / tiles);
   for (int group = 0; group < layout.num_groups; ++group) {

@@ -12,7 +12,7 @@ namespace proca::models {
 // host stands by. LibTorch keeps pinned memory until the copies out of it are done, so
 // the tensors here may go out of scope at once.
 
-/// Uninitialised memory on the CPU for values on their way to `device`: pinned if that
+/// Uninitialised memory on the CPU for values on their way to `device` or from it: pinned if that
 /// is a GPU.
 torch::Tensor staging(at::IntArrayRef sizes, torch::Dtype type, torch::Device device);
 

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 
 what=${1:-all}
 shift || true
-asan_modules=(core data losses models adaptation methods protocol report engine)
+asan_modules=(core data losses models adaptation methods protocol report engine cli)
 if [ $# -gt 0 ]; then asan_modules=("$@"); fi
 logs=$PWD/build/sanitize
 mkdir -p "$logs"

@@ -61,12 +61,14 @@ void StateSaver::write(const StateChange& change) {
   for (const auto& [file, text] : change.texts) writer_.put_text(file, text);
   for (const auto& [file, tensors] : change.tensors) writer_.put_tensors(file, tensors, {});
   for (const auto& [file, compute] : change.computed) {
+    std::optional<models::NamedTensors> tensors;
     try {
-      writer_.put_tensors(file, compute(), {});
+      tensors = compute();
     } catch (const std::exception& error) {
-      // Nothing depends on it: no reason to lose a step.
+      // Nothing depends on it: no reason to lose a step. That it cannot be written is one.
       log_warning(fmt::format("{} is left out: {}", file, error.what()));
     }
+    if (tensors) writer_.put_tensors(file, *tensors, {});
   }
   for (const auto& file : change.removed) writer_.remove(file);
   const ScopeTimer committing("committing");

@@ -9,10 +9,14 @@
 // a fifth of its speed: there the spin is longer, though still much shorter than the
 // library's own.
 //
-// The library reads its settings when it is loaded, before main(); functions in
-// .preinit_array run before that. What the user has set is left alone.
+// The library asks getenv() for its settings when it is loaded, before main(). A function in
+// .preinit_array would come before that, but also before the C library has its environment: what
+// it sets is gone when that begins. So the program has a getenv of its own, which
+// stands before the C library's for all that is linked, and answers for this one variable
+// where the user has not. What the user has set is left alone.
 
 #include <cstdlib>
+#include <cstring>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -46,12 +50,28 @@ bool is_quiet() {
   return alone >= 3;
 }
 
-void limit_openmp_spinning() {
-  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  setenv("GOMP_SPINCOUNT", is_quiet() ? "20000" : "1000", 0);
+char* find_variable(const char* name) {
+  const auto length = std::strlen(name);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
+      return *entry + length + 1;
+    }
+  }
+  return nullptr;
 }
 
-__attribute__((section(".preinit_array"),
-               used)) void (*const run_before_libraries)() = limit_openmp_spinning;
+// Once for the whole process: the answer may be kept.
+char* spins() {
+  static char few[] = "1000", many[] = "20000";
+  static char* const chosen = is_quiet() ? many : few;
+  return chosen;
+}
 
 }  // namespace
+
+extern "C" char* getenv(const char* name) noexcept {
+  char* const value = find_variable(name);
+  const bool is_ours = std::strcmp(name, "GOMP_SPINCOUNT") == 0;
+  if (value != nullptr || !is_ours || find_variable("OMP_WAIT_POLICY") != nullptr) return value;
+  return spins();
+}

@@ -146,6 +146,8 @@ class Adapter::Implementation {
     training_images_ = std::move(images);
   }
 
+  void limit_image_memory(int64_t bytes) { options_.load.cache_ram = bytes; }
+
   void prepare_step() {
     if (!method_choice_.spec->trains) return;
     if (!method_ || method_->uses_source(manifest_.step)) {
@@ -500,6 +502,7 @@ std::optional<data::ResizeOptions> Adapter::training_resize() const {
 void Adapter::set_training_images(std::shared_ptr<const data::ImageSource> images) {
   implementation_->set_training_images(std::move(images));
 }
+void Adapter::limit_image_memory(int64_t bytes) { implementation_->limit_image_memory(bytes); }
 void Adapter::prepare_step() { implementation_->prepare_step(); }
 void Adapter::save_in_background() { implementation_->save_in_background(); }
 void Adapter::settle() { implementation_->settle(); }

@@ -1,8 +1,11 @@
 #include "proca/engine/inference.h"
 
 #include <algorithm>
+#include <future>
 #include <numeric>
 
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/types.h>
 
 #include "device_images.h"
@@ -39,16 +42,32 @@ std::unique_ptr<BatchFeed> open_feed(const data::ImageStore& store, const models
                                       options.threads);
 }
 
-void for_each_batch(const data::ImageStore& store, const models::Share& share,
-                    const data::Preprocessing& preprocessing, const InferenceOptions& options,
+// The same while the caller does something else: images that are not on the device yet may be
+// many.
+std::future<std::unique_ptr<BatchFeed>> begin_feed(const data::ImageStore& store,
+                                                   const models::Share& share,
+                                                   const data::Preprocessing& preprocessing,
+                                                   const InferenceOptions& options) {
+  const auto open = [&store, share, &preprocessing, &options] {
+    return open_feed(store, share, preprocessing, options);
+  };
+  if (options.device.is_cpu()) return std::async(std::launch::deferred, open);
+  // On the caller's stream, so that it finds there in order what was begun here.
+  const auto stream = c10::impl::VirtualGuardImpl(options.device.type()).getStream(options.device);
+  return std::async(std::launch::async, [open, stream] {
+    const c10::StreamGuard same(stream);
+    return open();
+  });
+}
+
+void for_each_batch(BatchFeed& feed, const models::Share& share, const InferenceOptions& options,
                     const std::function<void(const TensorBatch&, std::vector<int64_t>)>& receive) {
   const torch::NoGradGuard no_grad;
   // Also when a method asks in the middle of an iteration: decisions are made of this.
   const AutocastScope precise(Precision::kTf32, options.device);
-  const auto feed = open_feed(store, share, preprocessing, options);
   Progress progress(options.title, share.count, "images");
   int64_t done = 0;
-  while (const auto batch = feed->next()) {
+  while (const auto batch = feed.next()) {
     throw_if_interrupted("stopped");
     // They come in order: the device need not be asked.
     std::vector<int64_t> indexes(static_cast<size_t>(batch->images.size(0)));
@@ -80,9 +99,11 @@ void for_each_output(
     const InferenceOptions& options,
     const std::function<void(const models::NetworkOutput&, std::vector<int64_t>)>& receive) {
   const ScopeTimer timer(options.title);
+  auto opening = begin_feed(store, share, preprocessing, options);
   const auto run =
       models::make_predictor(network, inference_dtype(options.precision, options.device));
-  for_each_batch(store, share, preprocessing, options,
+  const auto feed = opening.get();
+  for_each_batch(*feed, share, options,
                  [&](const TensorBatch& batch, std::vector<int64_t> indexes) {
                    const int64_t count = batch.images.size(0);
                    const auto output = run(filled_up(batch.images, store.size(), options));
@@ -117,10 +138,11 @@ void predict(const models::ClassifierNetwork& network, const data::ImageStore& s
 
 void visit_images(const data::ImageStore& store, const data::Preprocessing& preprocessing,
                   const InferenceOptions& options, const methods::StepContext::Visitor& visitor) {
-  for_each_batch(store, {0, store.size()}, preprocessing, options,
-                 [&](const TensorBatch& batch, const std::vector<int64_t>&) {
-                   visitor(batch.images, batch.labels);
-                 });
+  const models::Share all{0, store.size()};
+  const auto feed = open_feed(store, all, preprocessing, options);
+  for_each_batch(*feed, all, options, [&](const TensorBatch& batch, const std::vector<int64_t>&) {
+    visitor(batch.images, batch.labels);
+  });
 }
 
 methods::Predictions predict_all(const models::ClassifierNetwork& network,

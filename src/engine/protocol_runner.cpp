@@ -51,6 +51,7 @@ class ProtocolRun {
     const auto folder = out_ / fmt::format("seed-{}", seed);
     const int64_t num_steps = target_->schedule().num_steps();
     auto purpose = Purpose::kSteps;
+    std::future<void> decoding;  // Meanwhile the state is copied and the model loaded.
     {
       const auto source_state = open_ready(prepare_source(seed));
       check_source_state(source_state);
@@ -59,23 +60,23 @@ class ProtocolRun {
       const auto manifest =
           goes_on ? StateDirectory::read_manifest(folder) : source_state.manifest();
       if (goes_on && manifest.step >= num_steps) purpose = Purpose::kRecords;
-      // One decodes, the other writes.
-      auto decoding =
-          std::async(std::launch::async, [&] { target_->load(manifest.model.preprocessing); });
+      decoding = std::async(
+          std::launch::async,
+          [this, preprocessing = manifest.model.preprocessing] { target_->load(preprocessing); });
       copy_source_state(source_state, folder);
-      decoding.get();
     }
     auto adapt = options_.adapt;
     adapt.seed = seed;
     adapt.tensorboard = tensorboard_folder(folder.filename());
-    // What the target images of all steps left of the memory.
-    adapt.load.cache_ram =
-        std::max<int64_t>(0, adapt.load.cache_ram - target_->store().cached_bytes());
     // Images of all seeds are kept in the same place: the target's go there once.
     Adapter adapter(adapt, folder, images_, purpose);
     adapter.save_in_background();
     adapter.leave_features_to_caller();
     images_ = adapter.images();
+    decoding.get();
+    // What the target images of all steps left of the memory.
+    adapter.limit_image_memory(
+        std::max<int64_t>(0, adapt.load.cache_ram - target_->store().cached_bytes()));
     if (purpose == Purpose::kSteps) adapter.prepare_step();
     StepMeasure evaluation(*target_, class_names_, inference_of(adapter), out_.string());
     SeedResult result{.seed = seed};

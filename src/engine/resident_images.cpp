@@ -14,8 +14,9 @@ namespace {
 using Place = ResidentImages::Place;
 
 // Large enough for the full speed of the bus; small enough to be filled while the piece
-// before it travels.
-constexpr int64_t kPieceBytes = int64_t{32} << 20;
+// before it travels, and for the memory of both: the driver takes half a millisecond for every
+// megabyte of it.
+constexpr int64_t kPieceBytes = int64_t{8} << 20;
 
 int64_t pixels_in(const Place& place) { return place.width * place.height; }
 

@@ -140,6 +140,10 @@ class Adapter {
   /// will get: for callers who have them decoded already. Used once.
   void set_training_images(std::shared_ptr<const data::ImageSource> images);
 
+  /// From here on the decoded images of steps and of the source take no more than this,
+  /// in place of `AdaptOptions::load.cache_ram`.
+  void limit_image_memory(int64_t bytes);
+
   /// Begins to load the source images that the first step will need, while the caller does
   /// something else. What is wrong with them comes out here or in `adapt`.
   void prepare_step();

@@ -23,8 +23,10 @@ int main(int argc, char** argv) {
                                     bench_training_command(), bench_inference_command(),
                                     bench_step_command()});
   // Taking a GPU's context down in good order takes a third of a second, and the operating
-  // system does it anyway. Everything is written and closed by now.
-  if (proca::engine::is_gpu_in_use()) {
+  // system does it anyway. Everything is written and closed by now. A context that is still
+  // being made would not survive its libraries.
+  constexpr bool kMakesEarlyContext = PROCA_MAKES_EARLY_CONTEXT;
+  if (kMakesEarlyContext || proca::engine::is_gpu_in_use()) {
     std::fflush(nullptr);
     std::_Exit(code);
   }

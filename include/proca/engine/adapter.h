@@ -140,8 +140,8 @@ class Adapter {
   /// will get: for callers who have them decoded already. Used once.
   void set_training_images(std::shared_ptr<const data::ImageSource> images);
 
-  /// From here on the decoded images of steps and of the source take no more than this,
-  /// in place of `AdaptOptions::load.cache_ram`.
+  /// The decoded images of steps and of the source take no more than this, in place of
+  /// `AdaptOptions::load.cache_ram`. To be called before `prepare_step` and `adapt`.
   void limit_image_memory(int64_t bytes);
 
   /// Begins to load the source images that the first step will need, while the caller does

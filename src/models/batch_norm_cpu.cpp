@@ -10,11 +10,11 @@
 #include <cmath>
 #include <numeric>
 
-#include <ATen/TensorIterator.h>
 #include <c10/util/FunctionRef.h>
 
 #include "batch_norm_kernels.h"
 #include "batch_norm_loops.h"
+#include "in_parallel.h"
 
 namespace proca::models {
 namespace {
@@ -23,20 +23,6 @@ constexpr int64_t kChunk = int64_t{1} << 15;  // numbers that one task works on
 constexpr int64_t kMinWidth = 128;            // of the lines of the inner loops
 constexpr int64_t kVector = 8;                // numbers the inner loops do at once
 constexpr int64_t kSamples = 16;              // pixels for a first guess of the means
-
-// Calls work(0), ..., work(count - 1) on LibTorch's own threads. An iterator over as many
-// bytes does it, because `at::parallel_for` would have to be compiled with OpenMP, of which
-// a PyTorch brings another copy with other threads.
-void in_parallel(int64_t count, c10::function_ref<void(int64_t)> work) {
-  if (count == 1) return work(0);
-  const at::Tensor bytes = at::empty({count}, at::kByte);
-  const auto* first = static_cast<const char*>(bytes.data_ptr());
-  at::TensorIterator::borrowing_nullary_op(bytes).for_each(
-      [&](char** data, const int64_t* strides, int64_t size) {
-        for (int64_t i = 0; i < size; ++i) work(data[0] - first + i * strides[0]);
-      },
-      /*grain_size=*/1);
-}
 
 // A group's part of the activations, in numbers, and how it is cut.
 struct Piece {

@@ -3,44 +3,27 @@
 #include <algorithm>
 #include <vector>
 
+#include "vector_lanes.h"
+
 // Each loop is written once, eight numbers at a time, and compiled twice: for any x86 and
 // for those with AVX2, where eight numbers are one register.
 
 namespace proca::models {
 namespace {
 
-// How many numbers a step takes. Arithmetic, comparison and choice of the compiler's own
-// vectors go number by number. A type in a template's argument would lose its attributes,
-// so that these stand for it.
-struct One {
-  using Value = float;
-  using Stored = float;
-};
-struct Eight {
-  using Value [[gnu::vector_size(32)]] = float;
-  using Stored [[gnu::vector_size(32), gnu::aligned(4)]] = float;
-};
-constexpr int64_t kEight = 8;
 // Lines taken together: their sums are then loaded and stored once for all of them.
 constexpr int kTogether = 4;
 // So many lines are added up in single precision.
 constexpr int64_t kBlock = 64;
-
-template <typename Lanes>
-[[gnu::always_inline]] inline const typename Lanes::Stored& load(const float* numbers) {
-  return *reinterpret_cast<const typename Lanes::Stored*>(numbers);
-}
-template <typename Lanes>
-[[gnu::always_inline]] inline typename Lanes::Stored& place(float* numbers) {
-  return *reinterpret_cast<typename Lanes::Stored*>(numbers);
-}
 
 // Calls `body.step<Lanes, lines>(offset, i, length)` for the positions i of one or more lines
 // of `length` numbers that begin at `offset`.
 template <int kLines, typename Body>
 [[gnu::always_inline]] inline void along_lines(const Body& body, int64_t offset, int64_t length) {
   int64_t i = 0;
-  for (; i + kEight <= length; i += kEight) body.template step<Eight, kLines>(offset, i, length);
+  for (; i + Eight::kLanes <= length; i += Eight::kLanes) {
+    body.template step<Eight, kLines>(offset, i, length);
+  }
   for (; i < length; ++i) body.template step<One, kLines>(offset, i, length);
 }
 

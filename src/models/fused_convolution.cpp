@@ -7,6 +7,8 @@
 #include <ATen/ops/cudnn_convolution_add_relu.h>
 #include <ATen/ops/cudnn_convolution_relu.h>
 
+#include "winograd.h"
+
 namespace proca::models {
 namespace {
 
@@ -65,6 +67,10 @@ torch::Tensor run_fused(const FusedConvolution& convolution, const torch::Tensor
         refusals.add(kind);
       }
     }
+  }
+  if (convolution.transformed.defined() &&
+      has_winograd(input, convolution.weight, convolution.stride, convolution.padding)) {
+    return winograd_convolution(convolution, input, residual);
   }
   auto result = torch::conv2d(input, convolution.weight, convolution.bias, convolution.stride,
                               convolution.padding);

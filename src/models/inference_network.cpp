@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "fused_convolution.h"
+#include "winograd.h"
 
 namespace proca::models {
 namespace {
@@ -134,6 +135,9 @@ void InferenceNetwork::append(const Layer& layer, const BoundGraph& bound,
   };
   step.weight = tensor(".weight");
   step.bias = tensor(".bias");
+  if (layer.kind == LayerKind::kConvolution && layer.stride == 1) {
+    step.transformed = winograd_weight(step.weight);
+  }
   slots[layer.name] = step.output;
   steps_.push_back(std::move(step));
 }
@@ -183,7 +187,8 @@ torch::Tensor InferenceNetwork::apply(const Step& step, std::vector<torch::Tenso
                         .bias = step.bias,
                         .stride = layer.stride,
                         .padding = layer.padding,
-                        .relu = step.relu},
+                        .relu = step.relu,
+                        .transformed = step.transformed},
                        input, step.inputs.size() > 1 ? values[step.inputs[1]] : torch::Tensor());
     case LayerKind::kRelu:
       return step.in_place ? input.relu_() : input.relu();

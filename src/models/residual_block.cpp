@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "winograd.h"
+
 namespace proca::models {
 
 ConvolutionImpl::ConvolutionImpl(int64_t in_channels, int64_t out_channels, int64_t kernel,
@@ -15,7 +17,10 @@ ConvolutionImpl::ConvolutionImpl(int64_t in_channels, int64_t out_channels, int6
 }
 
 torch::Tensor ConvolutionImpl::forward(const torch::Tensor& input) const {
-  return torch::conv2d(input, weight_, /*bias=*/{}, stride_, /*padding=*/kernel_ / 2);
+  const int64_t padding = kernel_ / 2;
+  return has_winograd(input, weight_, stride_, padding)
+             ? winograd_convolution(input, weight_)
+             : torch::conv2d(input, weight_, /*bias=*/{}, stride_, padding);
 }
 
 std::string ConvolutionImpl::describe(LayerGraph& graph, const std::string& name,

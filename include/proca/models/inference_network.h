@@ -60,6 +60,7 @@ class InferenceNetwork {
     std::vector<size_t> inputs;  // Of a convolution, the second is added to its result.
     size_t output = 0;
     torch::Tensor weight = {}, bias = {};
+    torch::Tensor transformed = {};  // the weight, for Winograd's convolution
     bool relu = false;                        // after the convolution
     bool in_place = false;                    // The first input may be overwritten.
     std::vector<size_t> finished_after = {};  // Slots nobody reads any more.

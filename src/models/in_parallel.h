@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+#include <c10/util/FunctionRef.h>
+
+namespace proca::models {
+
+/// Calls work(0), ..., work(count - 1) on LibTorch's own threads, each of which gets
+/// neighbours. What is thrown reaches the caller.
+void in_parallel(int64_t count, c10::function_ref<void(int64_t)> work);
+
+}  // namespace proca::models

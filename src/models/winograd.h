@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include <torch/types.h>
+
+#include "fused_convolution.h"
+
+namespace proca::models {
+
+/// Winograd's convolution on a CPU (see winograd_loops.h): a 3 x 3 convolution of stride 1 with
+/// a quarter of the multiplications, in float. It rounds differently from the direct
+/// way: by some 1e-6 of the largest values, three times as much.
+
+/// Whether a convolution of `input` with `weight` can be done in this way, here, and is
+/// faster so.
+bool has_winograd(const torch::Tensor& input, const torch::Tensor& weight, int64_t stride,
+                  int64_t padding);
+
+/// convolution(input, weight), with gradients for both. `has_winograd` must be true.
+torch::Tensor winograd_convolution(const torch::Tensor& input, const torch::Tensor& weight);
+
+/// `FusedConvolution::transformed`: made once, used for many batches. Undefined for a weight
+/// that `has_winograd` with no input.
+torch::Tensor winograd_weight(const torch::Tensor& weight);
+
+/// As `run_fused`, without gradients. `has_winograd` must be true and the weight transformed.
+torch::Tensor winograd_convolution(const FusedConvolution& convolution, const torch::Tensor& input,
+                                   const torch::Tensor& residual);
+
+}  // namespace proca::models

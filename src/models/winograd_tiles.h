@@ -1,0 +1,171 @@
+#pragma once
+
+// Tiles of activations and their transforms (see winograd_loops.h).
+
+#include <algorithm>
+#include <cstdint>
+
+#include "vector_lanes.h"
+#include "winograd_loops.h"
+#include "winograd_transforms.h"
+
+namespace proca::models {
+
+constexpr int kSide = 6;  // of a transformed tile
+
+// Where the pixels of a tile begin; those outside of the image are zeros.
+template <int kPixels>
+struct TilePixels {
+  const float* at[kPixels * kPixels];
+};
+
+// The place of a tile among the images.
+struct TilePlace {
+  int64_t image, row, column;  // of its first pixel
+};
+
+[[gnu::always_inline]] inline TilePlace place_of(const WinogradShape& shape, int64_t tile) {
+  const int64_t columns = shape.tile_columns(), rows = shape.tile_rows();
+  return {tile / columns / rows, tile / columns % rows * WinogradShape::kTile,
+          tile % columns * WinogradShape::kTile};
+}
+
+// `kPixels` by `kPixels` pixels that begin at `row` and `column`, possibly outside.
+template <int kPixels>
+[[gnu::always_inline]] inline TilePixels<kPixels> pixels_of(const WinogradShape& shape,
+                                                            const float* images, int64_t channels,
+                                                            int64_t image, int64_t row,
+                                                            int64_t column, const float* zeros) {
+  TilePixels<kPixels> pixels;
+  for (int64_t i = 0; i < kPixels; ++i) {
+    const int64_t y = row + i;
+    const bool inside = y >= 0 && y < shape.height;
+    const float* line = images + (image * shape.height + (inside ? y : 0)) * shape.width * channels;
+    for (int64_t j = 0; j < kPixels; ++j) {
+      const int64_t x = column + j;
+      pixels.at[i * kPixels + j] =
+          inside && x >= 0 && x < shape.width ? line + x * channels : zeros;
+    }
+  }
+  return pixels;
+}
+
+// Transforms of up to `tiles` tiles, [36, tiles, channels]. Positions lie a little more than
+// that apart: at a multiple of a page they would all want the same place of the cache.
+struct Transforms {
+  float* numbers;
+  int64_t channels, stride;
+
+  Transforms(float* begin, int64_t tiles, int64_t num_channels)
+      : numbers(begin),
+        channels(num_channels),
+        stride(tiles * num_channels + WinogradShape::kVector) {}
+
+  int64_t size() const { return WinogradShape::kPositions * stride; }
+  [[gnu::always_inline]] float* at(int64_t position, int64_t tile) const {
+    return numbers + position * stride + tile * channels;
+  }
+};
+
+// B' d B of a tile of the input.
+template <typename Lanes>
+[[gnu::always_inline]] inline void transform_input_tile(const WinogradShape& shape,
+                                                        const float* input, int64_t tile,
+                                                        const float* zeros,
+                                                        const Transforms& transforms, int64_t to) {
+  using V = typename Lanes::Value;
+  const auto [image, row, column] = place_of(shape, tile);
+  const auto pixels =
+      pixels_of<kSide>(shape, input, shape.in_channels, image, row - 1, column - 1, zeros);
+  for (int64_t c = 0; c < shape.in_channels; c += Lanes::kLanes) {
+    V lines[kSide * kSide];
+#pragma GCC unroll 6
+    for (int j = 0; j < kSide; ++j) {
+      V column_pixels[kSide];
+#pragma GCC unroll 6
+      for (int i = 0; i < kSide; ++i) column_pixels[i] = load<Lanes>(pixels.at[i * kSide + j] + c);
+      transform_input(column_pixels, 1, lines + j, kSide);
+    }
+#pragma GCC unroll 6
+    for (int i = 0; i < kSide; ++i) {
+      V line[kSide];
+      transform_input(lines + i * kSide, 1, line, 1);
+#pragma GCC unroll 6
+      for (int j = 0; j < kSide; ++j) place<Lanes>(transforms.at(i * kSide + j, to) + c) = line[j];
+    }
+  }
+}
+
+// A dY A' of a tile of the output's gradient.
+template <typename Lanes>
+[[gnu::always_inline]] inline void transform_gradient_tile(const WinogradShape& shape,
+                                                           const float* gradient, int64_t tile,
+                                                           const float* zeros,
+                                                           const Transforms& transforms,
+                                                           int64_t to) {
+  using V = typename Lanes::Value;
+  constexpr int kTile = WinogradShape::kTile;
+  const auto [image, row, column] = place_of(shape, tile);
+  const auto pixels =
+      pixels_of<kTile>(shape, gradient, shape.out_channels, image, row, column, zeros);
+  for (int64_t k = 0; k < shape.out_channels; k += Lanes::kLanes) {
+    V lines[kSide * kTile];
+#pragma GCC unroll 4
+    for (int j = 0; j < kTile; ++j) {
+      V column_pixels[kTile];
+#pragma GCC unroll 4
+      for (int i = 0; i < kTile; ++i) column_pixels[i] = load<Lanes>(pixels.at[i * kTile + j] + k);
+      transform_gradient(column_pixels, 1, lines + j, kTile);
+    }
+#pragma GCC unroll 6
+    for (int i = 0; i < kSide; ++i) {
+      V line[kSide];
+      transform_gradient(lines + i * kTile, 1, line, 1);
+#pragma GCC unroll 6
+      for (int j = 0; j < kSide; ++j) place<Lanes>(transforms.at(i * kSide + j, to) + k) = line[j];
+    }
+  }
+}
+
+// A' M A of a tile, and what else is done with an output.
+template <typename Lanes>
+[[gnu::always_inline]] inline void transform_output_tile(const ConvolveTiles& loop, int64_t tile,
+                                                         const Transforms& transforms,
+                                                         int64_t from) {
+  using V = typename Lanes::Value;
+  constexpr int kTile = WinogradShape::kTile;
+  const auto& shape = loop.shape;
+  const auto [image, row, column] = place_of(shape, tile);
+  const int64_t rows = std::min<int64_t>(kTile, shape.height - row);
+  const int64_t columns = std::min<int64_t>(kTile, shape.width - column);
+  const int64_t channels = shape.out_channels;
+  const int64_t first = ((image * shape.height + row) * shape.width + column) * channels;
+  for (int64_t k = 0; k < channels; k += Lanes::kLanes) {
+    V lines[kTile * kSide];
+#pragma GCC unroll 6
+    for (int j = 0; j < kSide; ++j) {
+      V sums[kSide];
+#pragma GCC unroll 6
+      for (int i = 0; i < kSide; ++i) sums[i] = load<Lanes>(transforms.at(i * kSide + j, from) + k);
+      transform_output(sums, 1, lines + j, kSide);
+    }
+    V bias{};
+    if (loop.bias != nullptr) bias = load<Lanes>(loop.bias + k);
+    for (int64_t i = 0; i < rows; ++i) {
+      V line[kTile];
+      transform_output(lines + i * kSide, 1, line, 1);
+#pragma GCC unroll 4
+      for (int j = 0; j < kTile; ++j) {
+        if (j >= columns) break;
+        const int64_t at = first + (i * shape.width + j) * channels + k;
+        V y = line[j] + bias;
+        if (loop.residual != nullptr) y += load<Lanes>(loop.residual + at);
+        // What is not a number stays so.
+        if (loop.relu) y = y < V{} ? V{} : y;
+        place<Lanes>(loop.output + at) = y;
+      }
+    }
+  }
+}
+
+}  // namespace proca::models

@@ -25,10 +25,9 @@ constexpr double kMostWaste = 1.7;
 constexpr int64_t kTilesPerPart = 48;
 constexpr int64_t kMostParts = 16;
 constexpr int64_t kMostSums = int64_t{1} << 22;  // numbers in all parts
-// Pairs of channels. Transformed weights and, all the more, the sums of their gradients take
-// the way from memory for every few tiles when there are more.
+// Pairs of channels. When there are more, transformed weights come from memory for every few
+// tiles; sums of their gradients go there and back, hence `kWinogradGradientPairs`.
 constexpr int64_t kMostPairs = int64_t{256} * 256;
-constexpr int64_t kMostGradientPairs = int64_t{128} * 128;
 
 const WinogradLoops* loops() {
   static const WinogradLoops* const best =
@@ -49,7 +48,7 @@ WinogradShape shape_of(const torch::Tensor& input, const torch::Tensor& weight) 
 }
 
 bool fits(const torch::Tensor& weight) {
-  return loops() != nullptr && weight.device().is_cpu() &&
+  return loops() != nullptr && weight.device().is_cpu() && weight.numel() > 0 &&
          weight.scalar_type() == torch::kFloat32 && weight.dim() == 4 && weight.size(2) == 3 &&
          weight.size(3) == 3 && weight.size(0) % WinogradShape::kVector == 0 &&
          weight.size(1) % WinogradShape::kVector == 0 &&
@@ -57,7 +56,7 @@ bool fits(const torch::Tensor& weight) {
          weight.is_contiguous(torch::MemoryFormat::ChannelsLast);
 }
 
-torch::Tensor transform(const torch::Tensor& weight, bool turned) {
+torch::Tensor transform(const torch::Tensor& weight, WinogradWay way) {
   const int64_t in = weight.size(1), out = weight.size(0);
   auto transformed = torch::empty({WinogradShape::kPositions, in, out}, torch::kFloat32);
   // Neighbours on one thread: their results are, too.
@@ -68,16 +67,18 @@ torch::Tensor transform(const torch::Tensor& weight, bool turned) {
                                 .out_channels = out,
                                 .first = i * kTogether,
                                 .last = (i + 1) * kTogether,
-                                .turned = turned,
+                                .way = way,
                                 .transformed = transformed.data_ptr<float>()});
   });
   return transformed;
 }
 
-// Runs a convolution of which all but the range of tiles is given. Threads get as many each.
+// Runs a convolution of which all but the range of tiles is given. Threads get as many each, but
+// enough for a block of the product.
 void convolve(const ConvolveTiles& all) {
   const int64_t tiles = all.shape.tiles(), together = all.shape.tiles_together();
-  const int64_t threads = at::get_num_threads();
+  const int64_t threads =
+      std::clamp<int64_t>(tiles / WinogradShape::kBlock, 1, at::get_num_threads());
   const int64_t parts = threads * ((tiles + threads * together - 1) / (threads * together));
   in_parallel(parts, [&](int64_t i) {
     auto part = all;
@@ -96,7 +97,7 @@ torch::Tensor output_of(const WinogradShape& shape) {
 torch::Tensor input_gradient(const torch::Tensor& output_gradient, const torch::Tensor& weight) {
   auto shape = shape_of(output_gradient, weight);
   std::swap(shape.in_channels, shape.out_channels);
-  const auto transformed = transform(weight, /*turned=*/true);
+  const auto transformed = transform(weight, WinogradWay::kBackward);
   auto gradient = output_of(shape);
   convolve({.shape = shape,
             .input = output_gradient.data_ptr<float>(),
@@ -146,26 +147,27 @@ torch::Tensor direct_weight_gradient(const torch::Tensor& output_gradient,
       /*output_mask=*/{false, true, false}));
 }
 
-struct Convolution : torch::autograd::Function<Convolution> {
+// For LibTorch's automatic differentiation.
+struct WinogradFunction : torch::autograd::Function<WinogradFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& input,
                                const torch::Tensor& weight) {
     context->save_for_backward({input, weight});
-    context->saved_data["input"] = input.requires_grad();
-    context->saved_data["weight"] = weight.requires_grad();
     return winograd_convolution(
-        {.weight = weight, .transformed = transform(weight, /*turned=*/false)}, input, {});
+        {.weight = weight, .transformed = transform(weight, WinogradWay::kForward)}, input, {});
   }
 
   static variable_list backward(AutogradContext* context, variable_list output_gradients) {
+    TORCH_CHECK(!torch::GradMode::is_enabled(),
+                "Winograd's convolution has no second derivatives: its gradients keep no graph");
     const auto saved = context->get_saved_variables();
     const auto &input = saved[0], &weight = saved[1];
     const auto output_gradient = channels_last(output_gradients[0]);
     variable_list gradients(2);
-    if (context->saved_data["input"].toBool()) {
+    if (context->needs_input_grad(0)) {
       gradients[0] = input_gradient(output_gradient, weight);
     }
-    if (context->saved_data["weight"].toBool()) {
-      gradients[1] = weight.size(0) * weight.size(1) <= kMostGradientPairs
+    if (context->needs_input_grad(1)) {
+      gradients[1] = weight.size(0) * weight.size(1) <= kWinogradGradientPairs
                          ? weight_gradient(output_gradient, input, weight)
                          : direct_weight_gradient(output_gradient, input, weight);
     }
@@ -189,24 +191,27 @@ bool has_winograd(const torch::Tensor& input, const torch::Tensor& weight, int64
 }
 
 torch::Tensor winograd_convolution(const torch::Tensor& input, const torch::Tensor& weight) {
-  return Convolution::apply(channels_last(input), weight);
+  return WinogradFunction::apply(channels_last(input), weight);
 }
 
 torch::Tensor winograd_weight(const torch::Tensor& weight) {
-  return fits(weight) ? transform(weight, /*turned=*/false) : torch::Tensor();
+  return fits(weight) ? transform(weight, WinogradWay::kForward) : torch::Tensor();
 }
 
 torch::Tensor winograd_convolution(const FusedConvolution& convolution, const torch::Tensor& input,
                                    const torch::Tensor& residual) {
   const auto shape = shape_of(input, convolution.weight);
   const auto dense_input = channels_last(input);
-  const auto dense_residual = residual.defined() ? channels_last(residual) : residual;
+  const auto bias = convolution.bias.defined() ? convolution.bias.contiguous() : convolution.bias;
+  TORCH_CHECK(!bias.defined() || bias.numel() == shape.out_channels, "a bias of ", bias.sizes(),
+              " for ", shape.out_channels, " channels");
   auto output = output_of(shape);
+  const auto added = residual.defined() ? channels_last(residual.expand_as(output)) : residual;
   convolve({.shape = shape,
             .input = dense_input.data_ptr<float>(),
             .transformed = convolution.transformed.data_ptr<float>(),
-            .bias = convolution.bias.defined() ? convolution.bias.data_ptr<float>() : nullptr,
-            .residual = residual.defined() ? dense_residual.data_ptr<float>() : nullptr,
+            .bias = bias.defined() ? bias.data_ptr<float>() : nullptr,
+            .residual = added.defined() ? added.data_ptr<float>() : nullptr,
             .relu = convolution.relu,
             .output = output.data_ptr<float>()});
   return output;

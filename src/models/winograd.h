@@ -10,12 +10,16 @@ namespace proca::models {
 
 /// Winograd's convolution on a CPU (see winograd_loops.h): a 3 x 3 convolution of stride 1 with
 /// a quarter of the multiplications, in float. It rounds differently from the direct
-/// way: by some 1e-6 of the largest values, three times as much.
+/// way: by some 1e-6 of the largest values, three times as much. What is not finite makes a
+/// whole tile of 4 x 4 pixels not a number. There are no second derivatives.
 
 /// Whether a convolution of `input` with `weight` can be done in this way, here, and is
 /// faster so.
 bool has_winograd(const torch::Tensor& input, const torch::Tensor& weight, int64_t stride,
                   int64_t padding);
+
+/// Pairs of channels up to which the gradient of the weights is found in this way, too.
+constexpr int64_t kWinogradGradientPairs = int64_t{128} * 128;
 
 /// convolution(input, weight), with gradients for both. `has_winograd` must be true.
 torch::Tensor winograd_convolution(const torch::Tensor& input, const torch::Tensor& weight);

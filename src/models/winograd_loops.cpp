@@ -16,9 +16,8 @@ namespace proca::models {
 // the weights of a position.
 int64_t WinogradShape::tiles_together() const {
   constexpr int64_t kCacheNumbers = (int64_t{1} << 19) / static_cast<int64_t>(sizeof(float));
-  constexpr int64_t kStep = 12;
   const int64_t fitting = kCacheNumbers / (kPositions * (in_channels + out_channels));
-  return std::max(2 * kStep, fitting / kStep * kStep);
+  return std::max(2 * kBlock, fitting / kBlock * kBlock);
 }
 
 #if defined(__x86_64__)
@@ -38,6 +37,8 @@ template <>
 struct Block<Sixteen> {
   static constexpr int kRows = 12, kColumns = 2, kGradientRows = 8;
 };
+static_assert(WinogradShape::kBlock % Block<Eight>::kRows == 0 &&
+              WinogradShape::kBlock % Block<Sixteen>::kRows == 0);
 
 // Memory of a thread for its transforms: it is asked for thousands of times a second.
 class Scratch {
@@ -61,6 +62,24 @@ float* scratch(int64_t count) {
   static thread_local Scratch memory;
   return memory.take(count);
 }
+
+// What a thread needs for a convolution: a pixel of zeros, transforms of input and output.
+struct Room {
+  explicit Room(const WinogradShape& shape)
+      : together(shape.tiles_together()),
+        zeros_size(std::max(shape.in_channels, shape.out_channels)),
+        zeros(scratch(zeros_size + Transforms::size(together, shape.in_channels) +
+                      Transforms::size(together, shape.out_channels))),
+        input(zeros + zeros_size, together, shape.in_channels),
+        output(input.numbers + Transforms::size(together, shape.in_channels), together,
+               shape.out_channels) {
+    std::fill(zeros, zeros + zeros_size, 0.0F);
+  }
+
+  int64_t together, zeros_size;
+  float* zeros;
+  Transforms input, output;
+};
 
 // Rows of `left` [*, depth] times `right` [depth, width]: kRows by kColumns vectors of the
 // result.
@@ -107,17 +126,12 @@ struct Convolve {
 
   [[gnu::always_inline]] void operator()() const {
     const auto& shape = loop.shape;
-    const int64_t together = shape.tiles_together(), zeros_size = shape.in_channels;
-    const Transforms sizes_in(nullptr, together, shape.in_channels);
-    const Transforms sizes_out(nullptr, together, shape.out_channels);
-    float* memory = scratch(zeros_size + sizes_in.size() + sizes_out.size());
-    std::fill(memory, memory + zeros_size, 0.0F);
-    const Transforms input(memory + zeros_size, together, shape.in_channels);
-    const Transforms output(input.numbers + input.size(), together, shape.out_channels);
-    for (int64_t begin = loop.first; begin < loop.last; begin += together) {
-      const int64_t tiles = std::min(together, loop.last - begin);
+    const Room room(shape);
+    const auto &input = room.input, &output = room.output;
+    for (int64_t begin = loop.first; begin < loop.last; begin += room.together) {
+      const int64_t tiles = std::min(room.together, loop.last - begin);
       for (int64_t t = 0; t < tiles; ++t) {
-        transform_input_tile<Lanes>(shape, loop.input, begin + t, memory, input, t);
+        transform_input_tile<Lanes>(shape, loop.input, begin + t, room.zeros, input, t);
       }
       for (int64_t position = 0; position < WinogradShape::kPositions; ++position) {
         const float* weights = loop.transformed + position * shape.in_channels * shape.out_channels;
@@ -184,19 +198,14 @@ struct SumGradient {
 
   [[gnu::always_inline]] void operator()() const {
     const auto& shape = loop.shape;
-    const int64_t together = shape.tiles_together();
-    const int64_t zeros_size = std::max(shape.in_channels, shape.out_channels);
-    const Transforms sizes_in(nullptr, together, shape.in_channels);
-    const Transforms sizes_out(nullptr, together, shape.out_channels);
-    float* memory = scratch(zeros_size + sizes_in.size() + sizes_out.size());
-    std::fill(memory, memory + zeros_size, 0.0F);
-    const Transforms input(memory + zeros_size, together, shape.in_channels);
-    const Transforms gradient(input.numbers + input.size(), together, shape.out_channels);
-    for (int64_t begin = loop.first; begin < loop.last; begin += together) {
-      const int64_t tiles = std::min(together, loop.last - begin);
+    const Room room(shape);
+    const auto &input = room.input, &gradient = room.output;
+    for (int64_t begin = loop.first; begin < loop.last; begin += room.together) {
+      const int64_t tiles = std::min(room.together, loop.last - begin);
       for (int64_t t = 0; t < tiles; ++t) {
-        transform_input_tile<Lanes>(shape, loop.input, begin + t, memory, input, t);
-        transform_gradient_tile<Lanes>(shape, loop.output_gradient, begin + t, memory, gradient, t);
+        transform_input_tile<Lanes>(shape, loop.input, begin + t, room.zeros, input, t);
+        transform_gradient_tile<Lanes>(shape, loop.output_gradient, begin + t, room.zeros, gradient,
+                                       t);
       }
       for (int64_t position = 0; position < WinogradShape::kPositions; ++position) {
         int64_t k = 0;
@@ -230,7 +239,9 @@ template <typename Lanes>
 struct Weights {
   const TransformWeights& loop;
 
-  [[gnu::always_inline]] void operator()() const { loop.turned ? turned() : straight(); }
+  [[gnu::always_inline]] void operator()() const {
+    loop.way == WinogradWay::kForward ? straight() : turned();
+  }
 
   // Neighbours in memory are neighbours in the result.
   [[gnu::always_inline]] void turned() const {

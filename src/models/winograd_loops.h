@@ -25,6 +25,7 @@ struct WinogradShape {
   static constexpr int64_t kVector = 16;
   static constexpr int64_t kTile = 4;        ///< output pixels in a row of a tile
   static constexpr int64_t kPositions = 36;  ///< of a transformed tile
+  static constexpr int64_t kBlock = 12;      ///< tiles that are multiplied together
 
   int64_t images = 0, height = 0, width = 0;
   int64_t in_channels = 0, out_channels = 0;
@@ -38,15 +39,19 @@ struct WinogradShape {
   int64_t tiles_together() const;
 };
 
+/// What transformed weights are for.
+enum class WinogradWay {
+  kForward,   ///< [36, C, K]
+  kBackward,  ///< to the input: kernels turned by half a circle, [36, K, C]
+};
+
 /// G g G' of the kernels [first, last) of `weights`, [K, 3, 3, C] in memory; their number is a
 /// multiple of `WinogradShape::kVector`.
 struct TransformWeights {
   const float* weights = nullptr;
   int64_t in_channels = 0, out_channels = 0;
   int64_t first = 0, last = 0;
-  /// For the way back to the input: kernels turned by half a circle, [36, K, C] instead of
-  /// [36, C, K].
-  bool turned = false;
+  WinogradWay way = WinogradWay::kForward;
   float* transformed = nullptr;
 };
 

@@ -57,11 +57,15 @@ struct Transforms {
   int64_t channels, stride;
 
   Transforms(float* begin, int64_t tiles, int64_t num_channels)
-      : numbers(begin),
-        channels(num_channels),
-        stride(tiles * num_channels + WinogradShape::kVector) {}
+      : numbers(begin), channels(num_channels), stride(distance(tiles, num_channels)) {}
 
-  int64_t size() const { return WinogradShape::kPositions * stride; }
+  static int64_t distance(int64_t tiles, int64_t num_channels) {
+    return tiles * num_channels + WinogradShape::kVector;
+  }
+  static int64_t size(int64_t tiles, int64_t num_channels) {
+    return WinogradShape::kPositions * distance(tiles, num_channels);
+  }
+
   [[gnu::always_inline]] float* at(int64_t position, int64_t tile) const {
     return numbers + position * stride + tile * channels;
   }

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -197,13 +198,17 @@ TEST_F(CidaTest, ReconstructionAndProxyClassesImprove) {
   settle(fast.network, images);
   MethodRun run(fast, images, training());
   std::map<std::string, std::vector<double>> history;
-  run.watch = [&](const StepContext&, const Terms& terms) {
+  run.watch = [&](const StepContext& context, const Terms& terms) {
+    if (context.epoch >= kSourceEpochs + 40) return;  // Then guides have a say.
     for (const auto& term : terms)
       history[std::string(term.name)].push_back(term.value.item<double>());
   };
   run.run_step(0);
+  // Single iterations jump at this rate: the last ten together.
   for (const auto* name : {"proxy-classes", "reconstruction"}) {
-    EXPECT_LT(history[name].back(), history[name].front() / 2) << name;
+    const auto& values = history[name];
+    EXPECT_LT(std::accumulate(values.end() - 10, values.end(), 0.0) / 10, values.front() / 2)
+        << name;
   }
 }
 

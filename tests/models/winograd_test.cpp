@@ -1,5 +1,8 @@
 #include "winograd.h"
 
+#include <functional>
+#include <limits>
+
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -43,8 +46,9 @@ struct Case {
   int64_t images, in_channels, out_channels, height, width;
 };
 
-// Whole tiles; sides that are no multiple of four; more tiles than are done together; numbers
-// of channels that leave half of a block, and one for which weights go back the direct way.
+// Whole tiles; sides that are no multiple of four; more tiles than are done together, also
+// for a part of a weight's gradient; numbers of channels that leave half of a block, and one for
+// which weights go back the direct way.
 class WinogradTest : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
@@ -61,7 +65,8 @@ class WinogradTest : public testing::TestWithParam<Case> {
 INSTANTIATE_TEST_SUITE_P(Shapes, WinogradTest,
                          testing::Values(Case{2, 16, 16, 8, 8}, Case{3, 32, 16, 7, 7},
                                          Case{1, 16, 48, 10, 13}, Case{9, 16, 16, 32, 32},
-                                         Case{2, 64, 80, 4, 12}, Case{2, 128, 144, 8, 4}));
+                                         Case{2, 64, 80, 4, 12}, Case{8, 64, 128, 16, 16},
+                                         Case{32, 16, 16, 32, 32}, Case{2, 128, 144, 8, 4}));
 
 TEST_P(WinogradTest, IsTheConvolution) {
   expect_near(winograd_convolution(input, weight), direct(input, weight));
@@ -92,6 +97,32 @@ TEST_P(WinogradTest, DoesWhatFollowsTheConvolution) {
   const auto sum = direct(input, weight) + bias.view({1, -1, 1, 1});
   expect_near(winograd_convolution(fused, input, residual), (sum + residual).relu());
   expect_near(run_fused(fused, input), sum.relu());
+  const FusedConvolution plain{
+      .weight = weight, .padding = 1, .transformed = winograd_weight(weight)};
+  expect_near(run_fused(plain, input, residual), direct(input, weight) + residual);
+}
+
+// Rows of pixels, or one number for all: other layouts than ours are brought into it.
+TEST_P(WinogradTest, TakesAnyLayout) {
+  const auto& c = GetParam();
+  auto rows = input.contiguous().set_requires_grad(true);
+  weight.set_requires_grad(true);
+  const auto output = winograd_convolution(rows, weight);
+  const auto expected = direct(rows, weight);
+  expect_near(output, expected);
+  for (const auto& gradient : {numbers("gradient", output.sizes()).contiguous(),
+                               torch::full({1, 1, 1, 1}, 0.5F).expand(output.sizes())}) {
+    const auto actual =
+        torch::autograd::grad({output}, {rows, weight}, {gradient}, /*retain_graph=*/true);
+    const auto right = torch::autograd::grad({expected}, {rows, weight},
+                                             {gradient.to(torch::kFloat64)}, /*retain_graph=*/true);
+    expect_near(actual[0], right[0]);
+    expect_near(actual[1], right[1]);
+  }
+  const FusedConvolution plain{
+      .weight = weight.detach(), .padding = 1, .transformed = winograd_weight(weight.detach())};
+  const auto residual = numbers("residual", {c.images, c.out_channels, c.height, c.width});
+  expect_near(run_fused(plain, rows.detach(), residual.contiguous()), expected + residual);
 }
 
 // Bit by bit.
@@ -113,7 +144,7 @@ TEST_P(WinogradTest, DoesNotDependOnOtherImagesOrThreads) {
   EXPECT_TRUE(alone[0].equal(together[0]));
   EXPECT_TRUE(alone[2].equal(together[2]));
   const auto& c = GetParam();
-  if (c.in_channels * c.out_channels <= 128 * 128) {
+  if (c.in_channels * c.out_channels <= kWinogradGradientPairs) {
     EXPECT_TRUE(alone[1].equal(together[1]));
   }
   const auto last = input.detach().narrow(0, c.images - 1, 1);
@@ -142,7 +173,7 @@ TEST_P(WinogradTest, IsTheSameWithAnyInstructions) {
                                    .transformed = all.transformed.data_ptr<float>()};
     loops.transform_weights(weights);
     auto turned = weights;
-    turned.turned = true;
+    turned.way = WinogradWay::kBackward;
     turned.transformed = all.turned.data_ptr<float>();
     loops.transform_weights(turned);
     loops.convolve({.shape = shape,
@@ -230,6 +261,22 @@ TEST(Winograd, KeepsToWhatWasAskedFor) {
   winograd_convolution(input, frozen).sum().backward();
   EXPECT_TRUE(input.grad().defined());
   EXPECT_FALSE(winograd_convolution(input.detach(), frozen).requires_grad());
+  EXPECT_THROW(torch::autograd::grad({winograd_convolution(input, frozen).sum()}, {input}, {},
+                                     /*retain_graph=*/true, /*create_graph=*/true),
+               c10::Error);
+}
+
+// A training that has gone wrong must not look right.
+TEST(Winograd, KeepsWhatIsNotANumber) {
+  auto input = numbers("input", {1, 16, 8, 8});
+  const auto weight = numbers("weight", {16, 16, 3, 3});
+  if (winograd_loops_avx2() == nullptr) GTEST_SKIP() << "no AVX2 here";
+  input[0][3][5][5] = std::numeric_limits<float>::quiet_NaN();
+  const FusedConvolution fused{
+      .weight = weight, .padding = 1, .relu = true, .transformed = winograd_weight(weight)};
+  const auto output = run_fused(fused, input);
+  EXPECT_TRUE(output[0][0][5][5].isnan().item<bool>());
+  EXPECT_FALSE(output[0][0][0][0].isnan().item<bool>()) << "another tile";
 }
 
 TEST(Winograd, LeavesOtherConvolutionsAlone) {
@@ -243,7 +290,7 @@ TEST(Winograd, LeavesOtherConvolutionsAlone) {
   EXPECT_FALSE(applies(input.to(torch::kFloat64), weight.to(torch::kFloat64)));
   EXPECT_FALSE(applies(input.narrow(0, 0, 0), weight)) << "no images";
   EXPECT_FALSE(applies(numbers("x", {1, 16, 2, 2}), weight)) << "tiles larger than the image";
-  EXPECT_FALSE(applies(numbers("x", {1, 512, 8, 8}), torch::empty({512, 512, 3, 3})));
+  EXPECT_FALSE(applies(numbers("x", {1, 512, 8, 8}), numbers("w", {512, 512, 3, 3})));
   EXPECT_FALSE(applies(input, weight.contiguous())) << "rows of pixels instead of channels";
   EXPECT_FALSE(winograd_weight(numbers("w", {24, 16, 3, 3})).defined());
 }

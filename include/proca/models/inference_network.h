@@ -35,8 +35,8 @@ BoundGraph fold_batch_norms(const LayerGraph& graph,
                             const std::map<std::string, torch::Tensor>& tensors);
 
 /// Runs a graph for prediction: without gradients, channels-last, with addition and ReLU
-/// done together with the convolution before them (one kernel on a GPU, in place
-/// elsewhere), and with intermediate results freed after their last use.
+/// done together with the convolution before them (in one kernel, or in place), and with
+/// intermediate results freed after their last use.
 ///
 /// Example:
 /// ```
@@ -60,7 +60,7 @@ class InferenceNetwork {
     std::vector<size_t> inputs;  // Of a convolution, the second is added to its result.
     size_t output = 0;
     torch::Tensor weight = {}, bias = {};
-    torch::Tensor transformed = {};  // the weight, for Winograd's convolution
+    torch::Tensor transformed = {};           // the weight, for Winograd's convolution
     bool relu = false;                        // after the convolution
     bool in_place = false;                    // The first input may be overwritten.
     std::vector<size_t> finished_after = {};  // Slots nobody reads any more.

@@ -81,30 +81,39 @@ struct Room {
   Transforms input, output;
 };
 
-// Rows of `left` [*, depth] times `right` [depth, width]: kRows by kColumns vectors of the
-// result.
-template <typename Lanes, int kRows, int kColumns>
-[[gnu::always_inline]] inline void multiply(const float* left, int64_t depth, const float* right,
+// A matrix in memory: from row to row and from column to column.
+struct Left {
+  const float* numbers;
+  int64_t row, column;
+};
+enum class Then { kStore, kAdd };
+
+// kRows of `left` times kColumns vectors of `right` [depth, width].
+template <typename Lanes, int kRows, int kColumns, Then then>
+[[gnu::always_inline]] inline void multiply(const Left& left, int64_t depth, const float* right,
                                             int64_t width, float* result) {
   using V = typename Lanes::Value;
   V sums[kRows][kColumns] = {};
-  for (int64_t c = 0; c < depth; ++c) {
+  for (int64_t n = 0; n < depth; ++n) {
     V factors[kColumns];
 #pragma GCC unroll 2
     for (int j = 0; j < kColumns; ++j) {
-      factors[j] = load<Lanes>(right + c * width + j * Lanes::kLanes);
+      factors[j] = load<Lanes>(right + n * width + j * Lanes::kLanes);
     }
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
+      const float factor = left.numbers[i * left.row + n * left.column];
 #pragma GCC unroll 2
-      for (int j = 0; j < kColumns; ++j) sums[i][j] += left[i * depth + c] * factors[j];
+      for (int j = 0; j < kColumns; ++j) sums[i][j] += factor * factors[j];
     }
   }
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 2
     for (int j = 0; j < kColumns; ++j) {
-      place<Lanes>(result + i * width + j * Lanes::kLanes) = sums[i][j];
+      float* at = result + i * width + j * Lanes::kLanes;
+      if constexpr (then == Then::kAdd) sums[i][j] += load<Lanes>(at);
+      place<Lanes>(at) = sums[i][j];
     }
   }
 }
@@ -114,9 +123,9 @@ template <typename Lanes, int kColumns>
                                                     const Transforms& output, int64_t position,
                                                     const float* weights, int64_t column) {
   for (int64_t tile = 0; tile < tiles; tile += Block<Lanes>::kRows) {
-    multiply<Lanes, Block<Lanes>::kRows, kColumns>(input.at(position, tile), input.channels,
-                                                   weights + column, output.channels,
-                                                   output.at(position, tile) + column);
+    multiply<Lanes, Block<Lanes>::kRows, kColumns, Then::kStore>(
+        {input.at(position, tile), /*row=*/input.channels, /*column=*/1}, input.channels,
+        weights + column, output.channels, output.at(position, tile) + column);
   }
 }
 
@@ -152,34 +161,6 @@ struct Convolve {
   }
 };
 
-// Adds kRows by kColumns vectors of left' right, the sum over tiles.
-template <typename Lanes, int kRows, int kColumns>
-[[gnu::always_inline]] inline void add_products(const float* left, int64_t depth,
-                                                const float* right, int64_t width, int64_t tiles,
-                                                float* sums_at) {
-  using V = typename Lanes::Value;
-  V sums[kRows][kColumns] = {};
-  for (int64_t t = 0; t < tiles; ++t) {
-    V factors[kColumns];
-#pragma GCC unroll 2
-    for (int j = 0; j < kColumns; ++j) {
-      factors[j] = load<Lanes>(right + t * width + j * Lanes::kLanes);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 2
-      for (int j = 0; j < kColumns; ++j) sums[i][j] += left[t * depth + i] * factors[j];
-    }
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 2
-    for (int j = 0; j < kColumns; ++j) {
-      place<Lanes>(sums_at + i * width + j * Lanes::kLanes) += sums[i][j];
-    }
-  }
-}
-
 template <typename Lanes>
 struct SumGradient {
   const SumWeightGradient& loop;
@@ -189,9 +170,9 @@ struct SumGradient {
                                           int64_t tiles, int64_t position, int64_t k) const {
     const auto& shape = loop.shape;
     for (int64_t c = 0; c < shape.in_channels; c += Block<Lanes>::kGradientRows) {
-      add_products<Lanes, Block<Lanes>::kGradientRows, kColumns>(
-          input.at(position, 0) + c, shape.in_channels, gradient.at(position, 0) + k,
-          shape.out_channels, tiles,
+      multiply<Lanes, Block<Lanes>::kGradientRows, kColumns, Then::kAdd>(
+          {input.at(position, 0) + c, /*row=*/1, /*column=*/shape.in_channels}, tiles,
+          gradient.at(position, 0) + k, shape.out_channels,
           loop.sums + (position * shape.in_channels + c) * shape.out_channels + k);
     }
   }
@@ -227,10 +208,10 @@ template <typename Lanes, typename Pixel>
   using V = typename Lanes::Value;
   V kernel[kKernel * kKernel], half[kSide * kKernel];
   for (int i = 0; i < kKernel * kKernel; ++i) kernel[i] = load<Lanes>(pixel(i));
-  for (int j = 0; j < kKernel; ++j) transform_kernel(kernel + j, kKernel, half + j, kKernel);
+  for (int j = 0; j < kKernel; ++j) KernelMatrix::apply(kernel + j, kKernel, half + j, kKernel);
   for (int i = 0; i < kSide; ++i) {
     V line[kSide];
-    transform_kernel(half + i * kKernel, 1, line, 1);
+    KernelMatrix::apply(half + i * kKernel, 1, line, 1);
     for (int j = 0; j < kSide; ++j) place<Lanes>(to + (i * kSide + j) * stride) = line[j];
   }
 }
@@ -296,9 +277,9 @@ struct FinishGradient {
           }
           sums[position] = sum;
         }
-        for (int j = 0; j < kSide; ++j) transform_sums(sums + j, kSide, half + j, kSide);
+        for (int j = 0; j < kSide; ++j) SumsMatrix::apply(sums + j, kSide, half + j, kSide);
         for (int i = 0; i < kKernel; ++i) {
-          transform_sums(half + i * kSide, 1, kernel + i * kKernel, 1);
+          SumsMatrix::apply(half + i * kSide, 1, kernel + i * kKernel, 1);
         }
         for (int i = 0; i < kKernel * kKernel; ++i) {
           for (int64_t l = 0; l < Lanes::kLanes; ++l) {

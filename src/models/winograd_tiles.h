@@ -71,33 +71,40 @@ struct Transforms {
   }
 };
 
+// M d M' for the pixels d of a tile and a matrix M.
+template <typename Lanes, typename Matrix, int kPixels>
+[[gnu::always_inline]] inline void transform_tile(const TilePixels<kPixels>& pixels,
+                                                  const Transforms& transforms, int64_t to) {
+  using V = typename Lanes::Value;
+  for (int64_t c = 0; c < transforms.channels; c += Lanes::kLanes) {
+    V lines[kSide * kPixels];
+#pragma GCC unroll 6
+    for (int j = 0; j < kPixels; ++j) {
+      V column[kPixels];
+#pragma GCC unroll 6
+      for (int i = 0; i < kPixels; ++i) column[i] = load<Lanes>(pixels.at[i * kPixels + j] + c);
+      Matrix::apply(column, 1, lines + j, kPixels);
+    }
+#pragma GCC unroll 6
+    for (int i = 0; i < kSide; ++i) {
+      V line[kSide];
+      Matrix::apply(lines + i * kPixels, 1, line, 1);
+#pragma GCC unroll 6
+      for (int j = 0; j < kSide; ++j) place<Lanes>(transforms.at(i * kSide + j, to) + c) = line[j];
+    }
+  }
+}
+
 // B' d B of a tile of the input.
 template <typename Lanes>
 [[gnu::always_inline]] inline void transform_input_tile(const WinogradShape& shape,
                                                         const float* input, int64_t tile,
                                                         const float* zeros,
                                                         const Transforms& transforms, int64_t to) {
-  using V = typename Lanes::Value;
   const auto [image, row, column] = place_of(shape, tile);
-  const auto pixels =
-      pixels_of<kSide>(shape, input, shape.in_channels, image, row - 1, column - 1, zeros);
-  for (int64_t c = 0; c < shape.in_channels; c += Lanes::kLanes) {
-    V lines[kSide * kSide];
-#pragma GCC unroll 6
-    for (int j = 0; j < kSide; ++j) {
-      V column_pixels[kSide];
-#pragma GCC unroll 6
-      for (int i = 0; i < kSide; ++i) column_pixels[i] = load<Lanes>(pixels.at[i * kSide + j] + c);
-      transform_input(column_pixels, 1, lines + j, kSide);
-    }
-#pragma GCC unroll 6
-    for (int i = 0; i < kSide; ++i) {
-      V line[kSide];
-      transform_input(lines + i * kSide, 1, line, 1);
-#pragma GCC unroll 6
-      for (int j = 0; j < kSide; ++j) place<Lanes>(transforms.at(i * kSide + j, to) + c) = line[j];
-    }
-  }
+  transform_tile<Lanes, InputMatrix>(
+      pixels_of<kSide>(shape, input, shape.in_channels, image, row - 1, column - 1, zeros),
+      transforms, to);
 }
 
 // A dY A' of a tile of the output's gradient.
@@ -107,28 +114,11 @@ template <typename Lanes>
                                                            const float* zeros,
                                                            const Transforms& transforms,
                                                            int64_t to) {
-  using V = typename Lanes::Value;
-  constexpr int kTile = WinogradShape::kTile;
   const auto [image, row, column] = place_of(shape, tile);
-  const auto pixels =
-      pixels_of<kTile>(shape, gradient, shape.out_channels, image, row, column, zeros);
-  for (int64_t k = 0; k < shape.out_channels; k += Lanes::kLanes) {
-    V lines[kSide * kTile];
-#pragma GCC unroll 4
-    for (int j = 0; j < kTile; ++j) {
-      V column_pixels[kTile];
-#pragma GCC unroll 4
-      for (int i = 0; i < kTile; ++i) column_pixels[i] = load<Lanes>(pixels.at[i * kTile + j] + k);
-      transform_gradient(column_pixels, 1, lines + j, kTile);
-    }
-#pragma GCC unroll 6
-    for (int i = 0; i < kSide; ++i) {
-      V line[kSide];
-      transform_gradient(lines + i * kTile, 1, line, 1);
-#pragma GCC unroll 6
-      for (int j = 0; j < kSide; ++j) place<Lanes>(transforms.at(i * kSide + j, to) + k) = line[j];
-    }
-  }
+  transform_tile<Lanes, GradientMatrix>(
+      pixels_of<WinogradShape::kTile>(shape, gradient, shape.out_channels, image, row, column,
+                                      zeros),
+      transforms, to);
 }
 
 // A' M A of a tile, and what else is done with an output.
@@ -151,13 +141,13 @@ template <typename Lanes>
       V sums[kSide];
 #pragma GCC unroll 6
       for (int i = 0; i < kSide; ++i) sums[i] = load<Lanes>(transforms.at(i * kSide + j, from) + k);
-      transform_output(sums, 1, lines + j, kSide);
+      OutputMatrix::apply(sums, 1, lines + j, kSide);
     }
     V bias{};
     if (loop.bias != nullptr) bias = load<Lanes>(loop.bias + k);
     for (int64_t i = 0; i < rows; ++i) {
       V line[kTile];
-      transform_output(lines + i * kSide, 1, line, 1);
+      OutputMatrix::apply(lines + i * kSide, 1, line, 1);
 #pragma GCC unroll 4
       for (int j = 0; j < kTile; ++j) {
         if (j >= columns) break;

@@ -10,7 +10,7 @@ namespace proca::models {
 
 /// Winograd's convolution on a CPU (see winograd_loops.h): a 3 x 3 convolution of stride 1 with
 /// a quarter of the multiplications, in float. It rounds differently from the direct
-/// way: by some 1e-6 of the largest values, three times as much. What is not finite makes a
+/// way: by some 1e-6 of the largest values, up to four times as much. What is not finite makes a
 /// whole tile of 4 x 4 pixels not a number. There are no second derivatives.
 
 /// Whether a convolution of `input` with `weight` can be done in this way, here, and is

@@ -1,6 +1,7 @@
 #include "in_parallel.h"
 
 #include <ATen/TensorIterator.h>
+#include <torch/types.h>
 
 namespace proca::models {
 

@@ -7,7 +7,7 @@ namespace proca::models {
 
 // An iterator over as many bytes does it, because `at::parallel_for` would have to be compiled
 // with OpenMP, of which a PyTorch brings another copy with other threads.
-void in_parallel(int64_t count, c10::function_ref<void(int64_t)> work) {
+void in_parallel(int64_t count, const std::function<void(int64_t)>& work) {
   if (count == 1) return work(0);
   const at::Tensor bytes = at::empty({count}, at::kByte);
   const auto* first = static_cast<const char*>(bytes.data_ptr());

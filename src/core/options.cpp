@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <initializer_list>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -10,9 +12,12 @@
 
 #include "proca/core/error.h"
 #include "proca/core/nearest_word.h"
+#include "proca/core/path.h"
 
 namespace proca {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::string_view kUnrepresentable = "is too large or too small";
 
@@ -67,6 +72,25 @@ std::string toml_list(const std::vector<std::string>& values) {
   std::vector<std::string> quoted;
   for (const auto& value : values) quoted.push_back(toml_string(value));
   return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+
+std::string normalised(const std::string& path) { return normalise_path(path).string(); }
+
+// A value of an option of that type as it is stored: paths have one spelling everywhere behind
+// the options. Of words that may name a file only those that do are paths.
+std::string as_stored(const std::string& type, const std::string& text) {
+  constexpr std::string_view kScript = "script:";
+  const auto is_one_of = [&](std::initializer_list<const char*> types) {
+    return std::find(types.begin(), types.end(), type) != types.end();
+  };
+  if (is_one_of({"PATH", "DIR", "FILE", "DOMAIN"})) return normalised(text);
+  if (is_one_of({"PRESET", "EXPERIMENT"}) && fs::path(normalised(text)).extension() == ".toml") {
+    return normalised(text);
+  }
+  if (type == "BACKBONE" && text.starts_with(kScript)) {
+    return std::string(kScript) + normalised(text.substr(kScript.size()));
+  }
+  return text;
 }
 
 }  // namespace
@@ -126,8 +150,8 @@ void OptionSet::bind(std::string name, bool& value, std::string help) {
 
 void OptionSet::bind(std::string name, std::string& value, std::string help, std::string type) {
   auto& option = add(name, std::move(help), std::move(type));
-  option.assign = [name = option.name, &value](const auto& values) {
-    value = single(name, values);
+  option.assign = [name = option.name, type = option.type, &value](const auto& values) {
+    value = as_stored(type, single(name, values));
   };
   option.toml = [&value] { return toml_string(value); };
 }
@@ -136,7 +160,10 @@ void OptionSet::bind(std::string name, std::vector<std::string>& values, std::st
                      std::string type) {
   auto& option = add(name, std::move(help), std::move(type));
   option.shape = Option::Shape::kList;
-  option.assign = [&values](const auto& given) { values = given; };
+  option.assign = [type = option.type, &values](const auto& given) {
+    values.clear();
+    for (const auto& value : given) values.push_back(as_stored(type, value));
+  };
   option.toml = [&values] { return toml_list(values); };
 }
 

@@ -17,6 +17,7 @@
 #include "demo_shapes.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/interrupt.h"
 #include "proca/core/random.h"
 
 namespace proca::data {
@@ -98,6 +99,7 @@ void draw_everything(const fs::path& folder, const DemoDataOptions& options) {
   const auto work = [&] {
     try {
       for (size_t i = next++; i < tasks.size(); i = next++) {
+        throw_if_interrupted("stopped while drawing; nothing was written");
         const auto& [domain, class_index, index] = tasks[i];
         write_png(class_folder(folder, domain, class_index) / fmt::format("{:04}.png", index + 1),
                   draw_demo_image(domain, class_index, index, options));

@@ -8,6 +8,7 @@
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/nearest_word.h"
+#include "proca/core/path.h"
 #include "proca/data/decode.h"
 #include "proca/data/list_file.h"
 #include "proca/data/packed_file.h"
@@ -231,7 +232,8 @@ std::vector<int64_t> ImageListing::count_per_class() const {
   return counts;
 }
 
-std::unique_ptr<ImageSource> open_images(const fs::path& path, const OpenOptions& options) {
+std::unique_ptr<ImageSource> open_images(const fs::path& given, const OpenOptions& options) {
+  const auto path = normalise_path(given);
   const bool is_folder = type_of(path) == fs::file_type::directory;
   if (!is_folder && !has_image_extension(path) && is_packed_file(path)) {
     auto packed = open_packed_file(path);

@@ -11,6 +11,7 @@
 #include "proca/core/error.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
+#include "proca/core/path.h"
 #include "proca/core/scope_timer.h"
 #include "proca/core/stopwatch.h"
 #include "proca/engine/event_log.h"
@@ -46,7 +47,7 @@ class Adapter::Implementation {
   Implementation(const AdaptOptions& options, fs::path folder, std::shared_ptr<DeviceImages> images,
                  Purpose purpose)
       : options_(options),
-        folder_(std::move(folder)),
+        folder_(normalise_path(folder)),
         method_choice_(options.method.resolve(options.method_defaults)),
         recipe_(options.resolve(method_choice_.spec->recipe)),
         device_(prepare_compute(options.compute)),

@@ -106,6 +106,7 @@ class Pool {
       if (!interrupted_ && stop_was_asked_for()) {
         interrupted_ = stopping_ = true;
         send(SIGINT);
+        wait_for_processes_to_stop();
       }
       if (listener_.on_wait) listener_.on_wait();
       std::this_thread::sleep_for(kPollInterval);

@@ -11,6 +11,7 @@
 #include "proca/core/file.h"
 #include "proca/core/lock_file.h"
 #include "proca/core/log.h"
+#include "proca/core/path.h"
 #include "proca/core/seal.h"
 #include "proca/engine/model_loading.h"
 #include "run_config.h"
@@ -25,7 +26,7 @@ constexpr const char* kRunConfigFile = "run.toml";
 class ProtocolRun {
  public:
   ProtocolRun(const RunOptions& options, const protocol::Preset& preset, fs::path out)
-      : options_(options), out_(std::move(out)) {
+      : options_(options), out_(normalise_path(out)) {
     begin_warm_up(options.adapt.compute);  // while lists are read, images decoded
     const auto paths =
         protocol::find_task(preset, options.data_root, options.source, options.target);

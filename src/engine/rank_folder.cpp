@@ -10,6 +10,7 @@
 
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/path.h"
 
 namespace proca::engine {
 namespace {
@@ -49,7 +50,7 @@ std::vector<std::string> files_of(const fs::path& folder) {
 }  // namespace
 
 RankFolder::RankFolder(const std::shared_ptr<models::Ranks>& ranks, fs::path folder)
-    : path_(std::move(folder)) {
+    : path_(normalise_path(folder)) {
   if (!ranks || ranks->size() == 1) return;
   const bool is_first = ranks->rank() == 0;
   if (!is_first) {

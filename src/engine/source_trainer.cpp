@@ -16,6 +16,7 @@
 #include "proca/core/interrupt.h"
 #include "proca/core/lock_file.h"
 #include "proca/core/log.h"
+#include "proca/core/path.h"
 #include "proca/core/progress.h"
 #include "proca/core/stopwatch.h"
 #include "proca/data/subset.h"
@@ -84,7 +85,7 @@ class SourceTrainer {
       : options_(options),
         recipe_(options.resolved_recipe()),
         device_(prepare_compute(options.compute)),
-        out_(out) {}
+        out_(normalise_path(out)) {}
 
   SourceTrainingResult run() {
     refuse_if_locked(out_ / "lock");
@@ -150,7 +151,7 @@ class SourceTrainer {
     check_classes(source_->listing());
     check_text(options_.source);
     for (const auto& name : source_->listing().class_names) check_text(name);
-    manifest_.source = fs::absolute(options_.source).lexically_normal().string();
+    manifest_.source = fs::absolute(normalise_path(options_.source)).lexically_normal().string();
     if (!options_.load.root.empty()) {
       manifest_.source_root = fs::absolute(options_.load.root).lexically_normal().string();
     }

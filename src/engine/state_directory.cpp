@@ -12,6 +12,7 @@
 #include "proca/core/file.h"
 #include "proca/core/json_limits.h"
 #include "proca/core/parallel.h"
+#include "proca/core/path.h"
 #include "proca/core/seal.h"
 #include "proca/models/safetensors.h"
 
@@ -80,7 +81,7 @@ bool StateDirectory::exists(const fs::path& folder) { return is_there(folder / k
 
 Manifest StateDirectory::read_manifest(const fs::path& folder) {
   StateDirectory state;
-  state.folder_ = folder;
+  state.folder_ = normalise_path(folder);
   state.load_manifest();
   return state.manifest_;
 }
@@ -90,7 +91,7 @@ StateDirectory::StateDirectory(fs::path folder)
 
 StateDirectory::StateDirectory(fs::path folder,
                                const std::function<bool(const std::string&)>& wanted)
-    : folder_(std::move(folder)) {
+    : folder_(normalise_path(folder)) {
   // A writer may replace files while we map them; a fresh manifest then names the new ones.
   constexpr int kAttempts = 5;
   for (int attempt = 1;; ++attempt) {
@@ -189,7 +190,7 @@ std::string StateDirectory::fingerprint(const std::string& file) const {
   return fmt::format("{} bytes, crc32 {:08x}", record.size, record.crc);
 }
 
-StateWriter::StateWriter(fs::path folder) : folder_(std::move(folder)) {
+StateWriter::StateWriter(fs::path folder) : folder_(normalise_path(folder)) {
   created_ = !is_there(folder_);
   create_writable_folder(folder_);
   if (!StateDirectory::exists(folder_)) refuse_foreign_files(folder_);
@@ -233,7 +234,7 @@ void StateWriter::recover() {
 
 fs::path StateWriter::place_for(const std::string& file) const {
   const auto path = folder_ / file;
-  if (path.parent_path() != folder_) create_writable_folder(path.parent_path());
+  if (fs::path(file).has_parent_path()) create_writable_folder(path.parent_path());
   return next_of(path);
 }
 
@@ -281,11 +282,12 @@ void StateWriter::commit(const Manifest& manifest) {
   });
   std::set<fs::path> folders;
   for (const auto& file : staged_) {
-    // A new folder is a name in the one above.
-    for (auto at = (folder_ / file).parent_path(); at != folder_; at = at.parent_path()) {
-      folders.insert(at);
-    }
     folders.insert(folder_);
+    // A new folder is a name in the one above.
+    for (auto part = fs::path(file).parent_path(); part.has_relative_path();
+         part = part.parent_path()) {
+      folders.insert(folder_ / part);
+    }
   }
   for (const auto& folder : folders) sync_folder(folder);
   auto json = nlohmann::ordered_json{{"format_version", kFormatVersion}};

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "proca/core/interrupt.h"
+
 namespace proca::report {
 namespace {
 
@@ -228,6 +230,7 @@ std::vector<PlanePoint> tsne(std::span<const float> points, int64_t dimensions) 
     place += speed;
   };
   for (int64_t iteration = 0; iteration < kIterations; ++iteration) {
+    throw_if_interrupted("stopped while the report was made");
     const bool early = iteration < kExaggerated;
     const auto gradient = tsne_gradient(affinities, places, early ? kExaggeration : 1);
     const double momentum = early ? 0.5 : 0.8;

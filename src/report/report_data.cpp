@@ -9,7 +9,9 @@
 
 #include "pictures.h"
 #include "proca/core/file.h"
+#include "proca/core/interrupt.h"
 #include "proca/core/lock_file.h"
+#include "proca/core/path.h"
 #include "proca/core/version.h"
 #include "proca/engine/state_directory.h"
 #include "run_reader.h"
@@ -82,6 +84,7 @@ class Collector {
     auto runs = Json::array();
     std::vector<PendingPicture> pictures;
     for (const auto& folders : runs_) {
+      throw_if_interrupted("stopped while the report was made");
       auto run = Json{{"id", fmt::format("run-{}", runs.size() + 1)}};
       const auto place = Json::json_pointer("/runs") / runs.size();
       run.update(read_run(folders, detail, place, pictures));
@@ -196,7 +199,7 @@ class Collector {
 
 ReportDocument collect_report(const std::vector<fs::path>& folders, const ReportOptions& options) {
   Collector collector(options);
-  for (const auto& folder : folders) collector.add(folder);
+  for (const auto& folder : folders) collector.add(normalise_path(folder));
   return collector.document();
 }
 

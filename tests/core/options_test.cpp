@@ -147,6 +147,42 @@ TEST(OptionSetTest, BothEndsOfARangeAreInIt) {
   }
 }
 
+TEST(OptionSetTest, PathsHaveOneSpellingAndOtherTextsStayAsTheyAre) {
+  struct Case {
+    const char* type;
+    const char* given;
+    const char* expected;
+  };
+  for (const auto& [type, given, expected] : {Case{"PATH", "./catalogue//", "catalogue"},
+                                              {"DIR", "state/", "state"},
+                                              {"FILE", "../d//x.pth", "../d/x.pth"},
+                                              {"FILE", "-", "-"},
+                                              {"DOMAIN", "amazon/", "amazon"},
+                                              {"DIR", "", ""},
+                                              {"DIR", ".", "."},
+                                              {"DIR", "state-{seed}/", "state-{seed}"},
+                                              {"PRESET", "office31-ci", "office31-ci"},
+                                              {"PRESET", "./mine.toml", "mine.toml"},
+                                              {"PRESET", "./office31-ci", "./office31-ci"},
+                                              {"EXPERIMENT", "a//b.toml", "a/b.toml"},
+                                              {"BACKBONE", "resnet50", "resnet50"},
+                                              {"BACKBONE", "script:./a//b.pt", "script:a/b.pt"},
+                                              {"TEXT", "./a//b/", "./a//b/"}}) {
+    std::string one;
+    std::vector<std::string> several, positional;
+    OptionSet options;
+    options.bind("one", one, "help", type);
+    options.bind("several", several, "help", type);
+    options.bind_positional("positional", positional, "help", type);
+    options.assign("one", {given});
+    options.assign_default("several", {given, given});
+    options.assign("positional", {given});
+    EXPECT_EQ(one, expected) << type << " " << given;
+    EXPECT_EQ(several, std::vector<std::string>(2, expected)) << type << " " << given;
+    EXPECT_EQ(positional, std::vector<std::string>{expected}) << type << " " << given;
+  }
+}
+
 TEST(OptionSetTest, RefusesBadValuesNamingOptionValueAndRule) {
   const struct {
     std::string_view name;

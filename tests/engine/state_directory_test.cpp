@@ -55,6 +55,41 @@ void expect_error(const std::function<void()>& work, const std::string& part) {
   }
 }
 
+// What Tab completion writes; the folder above a file of `state/` is `state`, not `state/`.
+TEST(StateDirectoryTest, TheFolderMayBeSpeltInAnyWay) {
+  const test::TemporaryFolder folder;
+  fs::create_directories(folder / "d");
+  for (const auto* name : {"a/", "./b", "./c/", ".//e//", "d/../f/", "d//g", "h/."}) {
+    const auto place = (folder / "").string() + name;
+    {
+      StateWriter writer(place);
+      commit(writer, 1);
+      writer.put_text("steps/01/detection.json", "{}\n");
+      writer.commit(manifest(2));
+    }
+    const StateDirectory state(place);
+    EXPECT_EQ(state.manifest().epoch, 2) << name;
+    EXPECT_EQ(state.read_text("steps/01/detection.json"), "{}\n") << name;
+    EXPECT_EQ(epoch_of_model(state), 1) << name;
+    for (const auto& entry : fs::recursive_directory_iterator(place)) {
+      EXPECT_NE(entry.path().extension(), ".next") << entry.path();
+    }
+  }
+}
+
+TEST(StateDirectoryTest, TheFolderMayBeTheCurrentOne) {
+  const test::TemporaryFolder folder;
+  const auto before = fs::current_path();
+  fs::current_path(folder.path());
+  {
+    StateWriter writer(".");
+    writer.put_text("steps/01/detection.json", "{}\n");
+    commit(writer, 3);
+  }
+  EXPECT_EQ(epoch_of_model(StateDirectory("./")), 3);
+  fs::current_path(before);
+}
+
 TEST(StateDirectoryTest, ReadsBackWhatWasWritten) {
   const test::TemporaryFolder folder;
   {

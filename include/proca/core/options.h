@@ -74,6 +74,9 @@ class OptionSet {
             double high = std::numeric_limits<double>::infinity());
   /// A switch: `--name` sets it, `name = false` in TOML clears it.
   void bind(std::string name, bool& value, std::string help);
+  /// Values of the types `PATH`, `DIR`, `FILE` and `DOMAIN` (a folder in `--data-root`) are
+  /// paths and stored as `normalise_path` spells them (`proca/core/path.h`), as are a `PRESET`
+  /// or `EXPERIMENT` that ends in `.toml` and the file of a `BACKBONE` such as `script:FILE`.
   void bind(std::string name, std::string& value, std::string help, std::string type = "TEXT");
   void bind(std::string name, std::vector<std::string>& values, std::string help,
             std::string type = "TEXT");

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+
+namespace proca {
+
+/// The plain spelling of a path: no `.` among its parts, no doubled slashes, none at the end.
+/// Shells complete a folder's name to `state/`; as a `std::filesystem::path` that is
+/// another path than `state`, with an empty file name.
+///
+/// | given                 | result        |                                           |
+/// |-----------------------|---------------|-------------------------------------------|
+/// | `x/`, `./x`, `.//x/.` | `x`           |                                           |
+/// | `x//y`                | `x/y`         |                                           |
+/// | `/`, `//`             | `/`           |                                           |
+/// | `.`, `./`             | `.`           |                                           |
+/// | `../d/x/`             | `../d/x`      | `a/..` stays too: `a` may be a link       |
+/// | `./-x`                | `./-x`        | `-x` would look like a flag               |
+/// | (empty)               | (empty)       |                                           |
+///
+/// The file system is not looked at.
+std::filesystem::path normalise_path(const std::filesystem::path& path);
+
+}  // namespace proca

@@ -1,0 +1,51 @@
+#include "proca/core/path.h"
+
+#include <gtest/gtest.h>
+
+namespace proca {
+namespace {
+
+TEST(PathTest, HasOneSpelling) {
+  struct Case {
+    const char* given;
+    const char* expected;
+  };
+  for (const auto& [given, expected] : {Case{"x", "x"},
+                                        {"x/", "x"},
+                                        {"x//", "x"},
+                                        {"./x", "x"},
+                                        {"./x/", "x"},
+                                        {".//x/./", "x"},
+                                        {"x//y", "x/y"},
+                                        {"x/./y/.", "x/y"},
+                                        {"../d/x/", "../d/x"},
+                                        {"..", ".."},
+                                        {"../", ".."},
+                                        {"a/../b/", "a/../b"},
+                                        {"/", "/"},
+                                        {"//", "/"},
+                                        {"/a//b/", "/a/b"},
+                                        {"/./a", "/a"},
+                                        {".", "."},
+                                        {"./", "."},
+                                        {"./.", "."},
+                                        {"-", "-"},
+                                        {"./-x", "./-x"},
+                                        {"a/-x/", "a/-x"},
+                                        {"state-{seed}/", "state-{seed}"},
+                                        {".hidden/", ".hidden"},
+                                        {"a b/ü/", "a b/ü"},
+                                        {"", ""}}) {
+    EXPECT_EQ(normalise_path(given).string(), expected) << given;
+  }
+}
+
+TEST(PathTest, NormalisedTwiceIsTheSame) {
+  for (const auto* path : {"x/", "./-x", "//", "./", "../d//x/", ""}) {
+    const auto once = normalise_path(path);
+    EXPECT_EQ(normalise_path(once).string(), once.string()) << path;
+  }
+}
+
+}  // namespace
+}  // namespace proca

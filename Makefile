@@ -21,7 +21,7 @@ program := $(folder)/apps/proca/proca
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo bench test fuzz sanitize install docs package format tidy
+.PHONY: help build demo bench check test fuzz sanitize install docs package format tidy
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s%s\n", $$1, $$2}' Makefile
@@ -37,6 +37,12 @@ demo: build ## draw a small data set, train on sketches, adapt to photos step by
 bench: build ## measure decoding, training, adaptation and prediction on this machine
 	$(program) bench --quiet
 	$(program) bench iteration --iterations 2 --repeats 3 --quiet
+
+check: ## build the program and the fast tests and run them: before each commit
+	@tools/dependencies.sh test
+	@tools/configure.sh $(PRESET) tests
+	@cmake --build $(folder) --target fast_tests
+	@ctest --test-dir $(folder) --output-on-failure -j $(JOBS) -L fast
 
 test: ## build and run every test
 	@tools/dependencies.sh test

@@ -25,8 +25,14 @@ std::string format_duration(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-Progress::Progress(std::string title, int64_t total, std::string unit)
-    : title_(std::move(title)), total_(total), unit_(std::move(unit)), printed_(start_) {}
+Progress::Progress(std::string title, int64_t total, std::string unit,
+                   std::function<TimePoint()> now)
+    : title_(std::move(title)),
+      total_(total),
+      unit_(std::move(unit)),
+      now_(std::move(now)),
+      start_(now_()),
+      printed_(start_) {}
 
 Progress::~Progress() {
   if (visible_ && is_on_terminal()) std::fputs("\r\033[K", stderr);
@@ -35,15 +41,15 @@ Progress::~Progress() {
 void Progress::update(int64_t done, std::string_view note) {
   if (log_level() > LogLevel::kInfo) return;
   const std::lock_guard lock(mutex_);
-  const auto now = Clock::now();
-  if (now - printed_ <
-      (is_on_terminal() ? Clock::duration(kTerminalInterval) : Clock::duration(kLogInterval))) {
+  const auto now = now_();
+  using Duration = TimePoint::duration;
+  if (now - printed_ < (is_on_terminal() ? Duration(kTerminalInterval) : Duration(kLogInterval))) {
     return;
   }
   print(done, note, now);
 }
 
-void Progress::print(int64_t done, std::string_view note, Clock::time_point now) {
+void Progress::print(int64_t done, std::string_view note, TimePoint now) {
   printed_ = now;
   visible_ = true;
   const double elapsed = std::chrono::duration<double>(now - start_).count();

@@ -1,10 +1,30 @@
 // Names are text, whatever they look like.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { downloadCsv, drawEverything, screenshot, visitReport } from "./browser.mjs";
+import { downloadCsv, drawEverything, screenshot, visitReport, writePage } from "./browser.mjs";
 import { sampleData } from "./sample_data.mjs";
+
+// All other tests use pages that assemble.mjs puts together.
+test(
+  "the program makes the same page",
+  { skip: process.env.PROCA_PROGRAM ? false : "PROCA_PROGRAM is not set" },
+  () => {
+    const document = sampleData({ runs: 3, classes: 12, steps: 3, seeds: 2, hostile: true, unfinished: 1 });
+    const parts = (options) => {
+      const text = readFileSync(writePage("by-both", document, options), "utf8");
+      const begin = text.indexOf('id="report-data">') + 'id="report-data">'.length;
+      const end = text.indexOf("</script>", begin);
+      return { page: text.slice(0, begin) + text.slice(end), data: JSON.parse(text.slice(begin, end)) };
+    };
+    const [ours, programs] = [parts(), parts({ by: "program" })];
+    assert.deepEqual(programs.data, document);
+    assert.deepEqual(ours.data, document);
+    assert.equal(programs.page.replace(/\s+/g, " "), ours.page.replace(/\s+/g, " "));
+  },
+);
 
 test("names that look like markup are shown as they are", async () => {
   // Dialogs, errors and requests are problems, which visitReport refuses.

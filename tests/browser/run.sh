@@ -4,8 +4,8 @@
 #   run.sh FOLDER [NAME...]
 #
 # Runs all tests, or those of NAME_test.mjs. FOLDER keeps the npm package between runs, and
-# afterwards the pages and their screenshots. With PROCA_PROGRAM that program makes the pages,
-# otherwise assemble.mjs; PROCA_CHART_LIBRARY is where chart.min.js lies, if not where Debian
+# afterwards the pages and their screenshots. The pages are made by assemble.mjs; PROCA_PROGRAM is
+# the program that must make the same; PROCA_CHART_LIBRARY is where chart.min.js lies, if not where Debian
 # has it. Exit 77: skipped, because something is not to be had on this machine.
 set -euo pipefail
 folder=$1

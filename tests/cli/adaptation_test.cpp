@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "proca/core/file.h"
+#include "support/file_calls.h"
 #include "support/run_program.h"
 #include "support/shapes_data.h"
 
@@ -76,13 +77,10 @@ class AdaptationTest : public ::testing::Test {
     return words;
   }
 
-  // Killed as soon as it has written another checkpoint in the middle of a step.
+  // Killed where its second checkpoint in the middle of a step would become valid.
   static void kill_at_checkpoint(const std::vector<std::string>& words, const std::string& state) {
-    const auto mark = path("mark");
-    write_file(mark, "");
-    const auto result =
-        test::run_proca_until(words, "test " + state + "/training.safetensors -nt " + mark, "KILL");
-    EXPECT_EQ(result.exit_code, 137) << result.err;
+    test::run_and_kill(words,
+                       {.below = state, .call = "rename", .file = "/state.json", .number = 3});
   }
 
   static test::TemporaryFolder* shared_;
@@ -132,10 +130,10 @@ TEST_F(AdaptationTest, StepByStepWithEarlierImagesGone) {
 
 TEST_F(AdaptationTest, AKilledStepGoesOnAndEndsBitEqual) {
   const auto reference = fresh_state("whole");
-  run_well(adapt(reference, "day0", "40"));
+  run_well(adapt(reference, "day0", "8"));
   const auto state = fresh_state("killed");
-  for (int life = 0; life < 4; ++life) kill_at_checkpoint(adapt(state, "day0", "40"), state);
-  const auto last = run_well(adapt(state, "day0", "40"));
+  for (int life = 0; life < 4; ++life) kill_at_checkpoint(adapt(state, "day0", "8"), state);
+  const auto last = run_well(adapt(state, "day0", "8"));
   EXPECT_NE(last.err.find("goes on after"), std::string::npos) << last.err;
   for (const auto* file : {"model.safetensors", "memory.safetensors", "steps/01/detection.json",
                            "steps/01/prototypes.json"}) {
@@ -147,14 +145,15 @@ TEST_F(AdaptationTest, AKilledStepGoesOnAndEndsBitEqual) {
 // No checkpoint is due for hours: what is saved, Ctrl-C has saved.
 TEST_F(AdaptationTest, CtrlCSavesAndStops) {
   const auto reference = fresh_state("calm");
-  run_well(adapt(reference, "day0", "40", "9999"));
+  run_well(adapt(reference, "day0", "8", "9999"));
   const auto state = fresh_state("interrupted");
-  const auto stopped = test::run_proca_until(
-      adapt(state, "day0", "40", "9999"), "grep -q adapt_epoch " + state + "/events.jsonl", "INT");
+  const auto stopped = test::run_and_interrupt(
+      adapt(state, "day0", "8", "9999"),
+      {.below = state, .call = "pwrite", .file = "/events.jsonl", .number = 3});
   EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
   EXPECT_NE(stopped.err.find("stopped and saved"), std::string::npos) << stopped.err;
   EXPECT_TRUE(fs::exists(state + "/training.safetensors"));
-  const auto last = run_well(adapt(state, "day0", "40", "9999"));
+  const auto last = run_well(adapt(state, "day0", "8", "9999"));
   EXPECT_NE(last.err.find("goes on after"), std::string::npos) << last.err;
   EXPECT_EQ(read_text_file(fs::path(state) / "model.safetensors"),
             read_text_file(fs::path(reference) / "model.safetensors"));

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "proca/core/file.h"
+#include "support/file_calls.h"
 #include "support/run_program.h"
 #include "support/shapes_data.h"
 
@@ -52,8 +53,7 @@ class CommandsTest : public ::testing::Test {
     return words;
   }
 
-  static void expect_to_end_bit_equal(const std::string& state, const std::string& signal,
-                                      const std::string& checkpoint_every);
+  static void expect_bit_equal(const std::string& state);
 
   static test::TemporaryFolder* shared_;
   static ProgramResult training_;
@@ -90,20 +90,8 @@ TEST_F(CommandsTest, TheSameTrainingAgainIsDoneAtOnceAndOtherOptionsAreRefused) 
       << other.err;
 }
 
-// Ended at different moments until it gets through; each time the same command goes on.
-void CommandsTest::expect_to_end_bit_equal(const std::string& state, const std::string& signal,
-                                           const std::string& checkpoint_every) {
-  int64_t ends = 0;
-  ProgramResult result;
-  for (double seconds = 1.2;; seconds += 0.6) {
-    result =
-        run_proca(pretrain(state, {"--holdout", "0.25", "--checkpoint-every", checkpoint_every}),
-                  "timeout -s " + signal + " " + std::to_string(seconds));
-    if (result.exit_code == 0) break;
-    ++ends;
-    ASSERT_LT(ends, 30) << result.err;
-  }
-  EXPECT_GE(ends, 1) << "the training was over before it could be cut off";
+// The state that a training leaves which was cut off and started again.
+void CommandsTest::expect_bit_equal(const std::string& state) {
   for (const auto* file : {"/model.safetensors", "/source.safetensors", "/config.toml"}) {
     EXPECT_EQ(read_text_file(path(state) + file), read_text_file(path("state") + file)) << file;
   }
@@ -115,13 +103,32 @@ void CommandsTest::expect_to_end_bit_equal(const std::string& state, const std::
                                          "source.safetensors", "state.json"}));
 }
 
+// In turns before anything is saved, while a checkpoint is written, where it becomes valid, and
+// between its files.
 TEST_F(CommandsTest, KilledTrainingGoesOnAndEndsBitEqual) {
-  expect_to_end_bit_equal("killed", "KILL", "0");
+  const auto words = pretrain("killed", {"--holdout", "0.25", "--checkpoint-every", "0"});
+  const auto state = path("killed");
+  test::run_and_kill(words, {.below = state, .file = "/events.jsonl", .number = 2});
+  test::run_and_kill(words, {.below = state, .call = "rename", .file = "/state.json", .number = 3});
+  test::run_and_kill(
+      words, {.below = state, .call = "write", .file = "/optimizer.safetensors.next", .number = 2});
+  test::run_and_kill(words, {.below = state, .call = "rename", .file = "/model.safetensors"});
+  const auto last = run_well(words);
+  EXPECT_NE(last.err.find("goes on after epoch"), std::string::npos) << last.err;
+  expect_bit_equal("killed");
 }
 
-// No checkpoint is due for hours: what is saved, Ctrl-C has saved.
+// No checkpoint is due for days: what is saved, Ctrl-C has saved.
 TEST_F(CommandsTest, StoppedTrainingGoesOnAndEndsBitEqual) {
-  expect_to_end_bit_equal("stopped", "INT", "1000000");
+  const auto words = pretrain("stopped", {"--holdout", "0.25", "--checkpoint-every", "1000000"});
+  for (int life = 0; life < 2; ++life) {  // Each stops after two more epochs.
+    const auto stopped = test::run_and_interrupt(
+        words, {.below = path("stopped"), .call = "pwrite", .file = "/events.jsonl", .number = 3});
+    EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
+  }
+  const auto last = run_well(words);
+  EXPECT_NE(last.err.find("goes on after epoch 4"), std::string::npos) << last.err;
+  expect_bit_equal("stopped");
 }
 
 TEST_F(CommandsTest, WithoutEpochsTheWeightsAreTheModel) {

@@ -12,6 +12,7 @@
 #include "proca/core/file.h"
 #include "proca/methods/method.h"
 #include "proca/models/weight_file.h"
+#include "support/file_calls.h"
 #include "support/run_program.h"
 #include "support/shapes_data.h"
 
@@ -21,18 +22,32 @@ namespace {
 namespace fs = std::filesystem;
 using test::ProgramResult;
 
-// One that nobody listens on.
-int free_port() {
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(::bind(descriptor, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(descriptor);
-  return ntohs(address.sin_port);
-}
+// A port of this machine that nobody else gets while this lives. It is bound, but not listened
+// on, and shares its address: so rank 0 can.
+class Port {
+ public:
+  Port() : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    const int on = 1;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::setsockopt(descriptor_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on), 0);
+    EXPECT_EQ(::bind(descriptor_, any, size), 0);
+    EXPECT_EQ(::getsockname(descriptor_, any, &size), 0);
+    number_ = std::to_string(ntohs(address.sin_port));
+  }
+  ~Port() { ::close(descriptor_); }
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+  const std::string& number() const { return number_; }
+
+ private:
+  int descriptor_;
+  std::string number_;
+};
 
 std::string quoted(const std::vector<std::string>& words) {
   std::string command = test::shell_quoted(PROCA_PROGRAM);
@@ -40,19 +55,26 @@ std::string quoted(const std::vector<std::string>& words) {
   return command;
 }
 
-// The exit code is that of the last rank that failed. The shell command `meanwhile` is run
-// once all have started; $1 is then the process of rank 0, $2 that of rank 1.
+struct RankCommands {
+  std::string first;  ///< put in front of the command line of rank 0
+  std::string meanwhile =
+      "true";  ///< run once all have started; $1 is rank 0's process, $2 rank 1's
+};
+
+// The exit code is that of the last rank that failed.
 ProgramResult run_ranks(int size, const std::vector<std::string>& words,
-                        const std::string& meanwhile = "true") {
-  std::string command = "export MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(free_port()) +
+                        const RankCommands& commands = {}) {
+  const Port port;
+  std::string command = "export MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port.number() +
                         " WORLD_SIZE=" + std::to_string(size) +
                         " LOCAL_WORLD_SIZE=" + std::to_string(size) + "; ";
   for (int rank = 0; rank < size; ++rank) {
     const auto number = std::to_string(rank);
-    command += "RANK=" + number + " LOCAL_RANK=" + number + " " + quoted(words) +
+    command += "RANK=" + number + " LOCAL_RANK=" + number + " " +
+               (rank == 0 ? commands.first : "") + " " + quoted(words) +
                " >> \"$out\" 2>> \"$err\" < /dev/null & ids=\"$ids $!\"; ";
   }
-  command += "set -- $ids; " + meanwhile +
+  command += "set -- $ids; " + commands.meanwhile +
              "; code=0; for id in $ids; do wait $id || code=$?; done; exit $code";
   return test::run_shell(command);
 }
@@ -125,7 +147,7 @@ class RanksTest : public ::testing::Test {
   static std::vector<std::string> adapt(const std::string& state) {
     return {"adapt", "--state",   path(state), "--target",       path("day"), "--epochs",
             "3",     "--lr",      "0.00001",   "--batch-size",   "8",         "--prototypes",
-            "2",     "--threads", "1",         "--rank-timeout", "60"};
+            "2",     "--threads", "1",         "--rank-timeout", "600"};
   }
   static void copy(const std::string& from, const std::string& to) {
     fs::copy(path(from), path(to), fs::copy_options::recursive);
@@ -227,18 +249,22 @@ TEST_F(RanksTest, AProtocolIsThatOfOne) {
               path("run-2") + "/seed-0/model.safetensors");
 }
 
-// `condition` is a shell command; the rank must not have ended before it holds.
-std::string once(const std::string& condition, const std::string& action) {
-  return "while kill -0 $1 2>/dev/null && ! " + condition + "; do sleep 0.02; done; " + action;
+// Rank 0 stands still where a checkpoint becomes valid, until something has happened to rank 1.
+RankCommands at_checkpoint(const std::string& state, const std::string& action) {
+  return {.first = test::fault_at(
+              {.below = state, .call = "rename", .file = "/state.json", .number = 2}, "stop"),
+          .meanwhile =
+              "while kill -0 $1 2>/dev/null && ! grep -q '^State:.T' /proc/$1/status; "
+              "do sleep 0.02; done; " +
+              action + "; kill -CONT $1"};
 }
 
 TEST_F(RanksTest, ARankThatDiesEndsTheJobWhichGoesOnWithAnotherNumberOfThem) {
   auto words = pretrain("dying");
-  words.insert(words.end(), {"--checkpoint-every", "0", "--rank-timeout", "30"});
-  const auto state = test::shell_quoted(path("dying") + "/state.json");
-  const auto died = run_ranks(2, words, once("test -e " + state, "kill -KILL $2"));
+  words.insert(words.end(), {"--checkpoint-every", "0", "--rank-timeout", "600"});
+  const auto died = run_ranks(2, words, at_checkpoint(path("dying"), "kill -KILL $2"));
   EXPECT_NE(died.exit_code, 0);
-  EXPECT_NE(died.err.find("rank 0 of 2: another rank has ended or has not answered for 30 s"),
+  EXPECT_NE(died.err.find("rank 0 of 2: another rank has ended or has not answered for 600 s"),
             std::string::npos)
       << died.err;
   EXPECT_EQ(died.err.find("terminate"), std::string::npos) << died.err;
@@ -252,10 +278,8 @@ TEST_F(RanksTest, ARequestToStopStopsAllAtTheSamePlace) {
   copy("alone", "stopped");
   auto words = adapt("stopped");
   words.insert(words.end(), {"--checkpoint-every", "0"});
-  const auto begun =
-      "grep -q '\"adapting\": {' " + test::shell_quoted(path("stopped") + "/state.json");
   // Rank 1 alone is asked.
-  const auto stopped = run_ranks(2, words, once(begun, "kill -INT $2"));
+  const auto stopped = run_ranks(2, words, at_checkpoint(path("stopped"), "kill -INT $2"));
   EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
   EXPECT_NE(stopped.err.find("stopped and saved"), std::string::npos) << stopped.err;
   // One alone takes it to the end.
@@ -268,9 +292,9 @@ TEST_F(RanksTest, ARequestToStopStopsAllAtTheSamePlace) {
 TEST_F(RanksTest, OneThatNeverComesIsNotWaitedForForEver) {
   auto words = pretrain("lonely");
   words.insert(words.end(), {"--rank-timeout", "2"});
-  const auto result =
-      test::run_proca(words, "RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
-                                 std::to_string(free_port()));
+  const Port port;
+  const auto result = test::run_proca(
+      words, "RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port.number());
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_NE(result.err.find("the ranks did not find each other"), std::string::npos) << result.err;
   EXPECT_FALSE(fs::exists(path("lonely")));
@@ -295,10 +319,10 @@ TEST_F(RanksTest, StartedByTorchrun) {
           .exit_code != 0) {
     GTEST_SKIP() << "there is no torchrun";
   }
+  const Port port;
   const auto result = test::run_shell(
       python + " -m torch.distributed.run --no_python --nproc_per_node=2 -r 1 -t 1 --master_port=" +
-      std::to_string(free_port()) + " " + quoted(pretrain("torchrun")) +
-      " > \"$out\" 2> \"$err\" < /dev/null");
+      port.number() + " " + quoted(pretrain("torchrun")) + " > \"$out\" 2> \"$err\" < /dev/null");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.err.find("2 ranks train together"), std::string::npos) << result.err;
   expect_near(path("alone") + "/model.safetensors", path("torchrun") + "/model.safetensors");

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "proca/core/file.h"
+#include "support/file_calls.h"
 #include "support/run_program.h"
 #include "support/shapes_data.h"
 
@@ -141,9 +142,9 @@ TEST_F(ReportTest, WatchingEndsWithTheRuns) {
 TEST_F(ReportTest, WatchingARunThatIsNotFinishedEndsWithCtrlC) {
   fs::copy(path("run"), path("half"), fs::copy_options::recursive);
   fs::remove(path("half/results.json"));
-  const auto result = test::run_proca_until(
+  const auto result = test::run_and_interrupt(
       {"report", path("half"), "--watch", "--interval", "0.1", "--out", path("half.html")},
-      "[ -e " + test::shell_quoted(path("half.html")) + " ]", "INT");
+      {.below = path("half.html"), .call = "rename"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const auto document = data_of(path("half.html"));
   EXPECT_EQ(document.at("refresh_s"), 0.1);

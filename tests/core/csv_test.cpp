@@ -5,12 +5,12 @@
 namespace proca {
 namespace {
 
-using Fields = std::vector<std::string>;
+using Row = std::vector<std::string>;
 
 TEST(CsvTest, SplitsLinesIntoFields) {
   struct Case {
     std::string line;
-    Fields fields;
+    Row fields;
   };
   const std::vector<Case> cases = {
       {"", {""}},
@@ -36,8 +36,7 @@ TEST(CsvTest, RefusesQuotesOutOfPlace) {
 
 TEST(CsvTest, ReadsWhatItWrites) {
   for (const std::string text : {"", "plain", "a, b", "\"", "say \"no\", twice", ","}) {
-    EXPECT_EQ(csv_fields(csv_field(text) + "," + csv_field("next")), (Fields{text, "next"}))
-        << text;
+    EXPECT_EQ(csv_fields(csv_field(text) + "," + csv_field("next")), (Row{text, "next"})) << text;
   }
 }
 

@@ -7,9 +7,9 @@ vanish, a clock that jumps, and a second process on the same state.
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
-import time
 
 import sandbox
 from faults_test import expect_one_sentence
@@ -92,14 +92,12 @@ def vanished_target(box):
     target, state = box / "going", box / "of-going"
     shutil.copytree(box / "day0", target)
     sandbox.copy(box / "trained", state)
-    words = box.adapt(state, "going", epochs=500) + ["--cache-ram", "0"]
+    # More epochs than the loaders read ahead.
+    words = box.adapt(state, "going", epochs=100) + ["--cache-ram", "0"]
     before = sandbox.content_of_state(state)
-    process = box.start(words)
-    # From here on every batch reads the images.
-    while not os.path.exists(os.path.join(state, "training.safetensors")):
-        assert process.poll() is None, box.finish(process)
-        time.sleep(0.01)
+    process = box.start_and_stop(words, state, "rename", "/state.json", number=2)
     shutil.rmtree(target)
+    os.kill(process.pid, signal.SIGCONT)
     result = box.finish(process)
     expect_one_sentence(result, box, "vanished target")
     assert result.code == 2 and target in result.err, result
@@ -107,16 +105,9 @@ def vanished_target(box):
     assert after["model.safetensors"] == before["model.safetensors"]
     # With the images back, it goes on.
     shutil.copytree(box / "day0", target)
-    process = box.start(words)
-    last = after["manifest"]["adapting"]
-    while True:
-        assert process.poll() is None, box.finish(process)
-        now = sandbox.json.loads(sandbox.read(state, "state.json"))["adapting"]
-        if (now["epoch"], now["iteration"]) > (last["epoch"], last["iteration"]):
-            break
-        time.sleep(0.01)
-    process.kill()
-    box.finish(process)
+    kill_at_state(box, words, state, number=3)
+    last, now = after["manifest"]["adapting"], sandbox.content_of_state(state)["manifest"]["adapting"]
+    assert (now["epoch"], now["iteration"]) > (last["epoch"], last["iteration"]), f"{now} after {last}"
     print("vanished target images: one sentence, exit 2, and on when they are back")
 
 
@@ -136,41 +127,32 @@ def second_process(box):
     run = box / "of-two-runs"
     trained = ["--source-state", box / "trained"]
     works = {
-        "pretrain": (box / "of-two", box / "none", box.pretrain(box / "of-two", epochs=2000)),
-        "adapt": (box / "adapted-by-two", box / "trained", box.adapt(box / "adapted-by-two", epochs=2000)),
-        "run": (os.path.join(run, "seed-0"), box / "none", box.run_protocol(run) + ["--epochs", "2000"] + trained),
+        "pretrain": (box / "of-two", box / "none", box.pretrain(box / "of-two", epochs=4), "/optimizer.safetensors"),
+        "adapt": (box / "adapted-by-two", box / "trained", box.adapt(box / "adapted-by-two"), "/training.safetensors"),
+        "run": (os.path.join(run, "seed-0"), box / "none", box.run_protocol(run) + trained, "/training.safetensors"),
     }
-    for name, (state, begin, words) in works.items():
+    for name, (state, begin, words, checkpoint) in works.items():
         sandbox.copy(begin, state)
-        first = box.start(words)
-        # `run` writes the state twice before it goes on with it; its first record comes after that.
-        wait_for_lock(box, first, state, "steps/00/metrics.json" if name == "run" else "lock")
-        # What the first one writes goes on changing; what is there must not be of the second.
-        os.kill(first.pid, sandbox.signal.SIGSTOP)
+        first = box.start_and_stop(words, state, "rename", checkpoint)
         before = {file: sandbox.read(state, file) for file in sandbox.files_below(state)}
         second = box.call(words)
         after = {file: sandbox.read(state, file) for file in sandbox.files_below(state)}
         assert before == after, f"{name}: the second process changed {sandbox.differences(before, after)}"
-        os.kill(first.pid, sandbox.signal.SIGCONT)
         expect_one_sentence(second, box, name)
         assert second.code == 2, second
         assert f"process {first.pid};" in second.err, second
         first.kill()
         box.finish(first)
         # The lock of the killed one is stale: a writer gets past it.
-        third = box.start(words)
-        wait_for_lock(box, third, state)
-        third.kill()
-        box.finish(third)
+        kill_at_state(box, words, state)
     print("a second process: refused with the first one's id; a killed one blocks nobody")
 
 
-def wait_for_lock(box, process, state, file="lock"):
-    """Until it is at work, and there is such a file. Whoever writes has its id in the lock."""
-    lock, file = os.path.join(state, "lock"), os.path.join(state, file)
-    while not os.path.exists(file) or not os.path.exists(lock) or sandbox.read(lock) != str(process.pid).encode():
-        assert process.poll() is None, box.finish(process)
-        time.sleep(0.01)
+def kill_at_state(box, words, state, number=1):
+    """Ends it where a checkpoint would become valid; fails if it never comes there."""
+    faults = box.faults(state, "kill", number, call="rename", file="/state.json")
+    result = box.call(words, faults)
+    assert result.code == -signal.SIGKILL, result
 
 
 def main(program, library, folder):

@@ -2,11 +2,15 @@
 // files below a folder and lets one of them fail, or ends the process in the middle of it.
 //
 //   PROCA_FAULT_FOLDER  absolute path; only what is below it, or is it, counts
+//   PROCA_FAULT_CALL    set: only calls of this function count (`rename`)
+//   PROCA_FAULT_FILE    set: only files whose path ends with this count (`/events.jsonl`)
 //   PROCA_FAULT_AT      number of the call, from 1
 //   PROCA_FAULT_KIND    eio    this call fails
 //                       enospc this call and all that need space from then on fail
 //                       short  this call writes half of the bytes and says so
 //                       kill   half of the bytes are written, then SIGKILL
+//                       int    SIGINT, then the call is made
+//                       stop   SIGSTOP, and when the process goes on, the call is made
 //   PROCA_FAULT_LOG     file that gets a line per call: what was called, and for which file
 //   PROCA_NO_SYNC       set: fsync counts but does nothing, as a kill does not empty caches
 //   PROCA_CLOCK_JUMPS   set: the time of day goes back and forth by years from call to call
@@ -45,6 +49,16 @@ bool is_below(const char* path) {
   return std::strncmp(path, folder, length) == 0;
 }
 
+bool counts(const char* call, const char* path) {
+  static const char* const only_call = std::getenv("PROCA_FAULT_CALL");
+  static const char* const only_file = std::getenv("PROCA_FAULT_FILE");
+  if (!is_below(path)) return false;
+  if (only_call != nullptr && std::strcmp(only_call, call) != 0) return false;
+  if (only_file == nullptr) return true;
+  const size_t length = std::strlen(only_file), whole = std::strlen(path);
+  return whole >= length && std::strcmp(path + whole - length, only_file) == 0;
+}
+
 // The name of an open file; empty for pipes and the like.
 struct Name {
   char text[4096] = "";
@@ -76,7 +90,7 @@ Fault fault_of(const char* call, const char* path, Need need) {
   static const char* const kind_text = std::getenv("PROCA_FAULT_KIND");
   static const long at = at_text == nullptr ? 0 : std::atol(at_text);
   static const char* const kind = kind_text == nullptr ? "" : kind_text;
-  if (!is_below(path)) return Fault::kNone;
+  if (!counts(call, path)) return Fault::kNone;
   const long number = ++calls;
   log_call(number, call, path);
   if (at == 0 || number < at) return Fault::kNone;
@@ -88,6 +102,10 @@ Fault fault_of(const char* call, const char* path, Need need) {
   if (number != at) return Fault::kNone;
   if (std::strcmp(kind, "short") == 0) return Fault::kShort;
   if (std::strcmp(kind, "kill") == 0) return Fault::kKill;
+  if (std::strcmp(kind, "int") == 0 || std::strcmp(kind, "stop") == 0) {
+    kill(getpid(), *kind == 'i' ? SIGINT : SIGSTOP);
+    return Fault::kNone;
+  }
   errno = EIO;
   return Fault::kError;
 }

@@ -130,17 +130,20 @@ class Sandbox:
             env=variables,
         )
 
-    def finish(self, process, kill_after_s=None):
-        """Waits for it, but not longer than that."""
-        try:
-            out, err = process.communicate(timeout=kill_after_s)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            out, err = process.communicate()
+    def finish(self, process):
+        out, err = process.communicate()
         return Result(process.returncode, out.decode(), err.decode())
 
-    def call(self, words, environment=None, kill_after_s=None):
-        return self.finish(self.start(words, environment), kill_after_s)
+    def call(self, words, environment=None):
+        return self.finish(self.start(words, environment))
+
+    def start_and_stop(self, words, below, call, file, number=1):
+        """Starts it and waits until it stands still at a call; SIGCONT lets it go on."""
+        process = self.start(words, self.faults(below, "stop", number, call=call, file=file))
+        _, status = os.waitpid(process.pid, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            raise AssertionError(f"{' '.join(words)}: ended before it came to {call} {file}: {process.stderr.read()}")
+        return process
 
     def call_well(self, words, environment=None):
         result = self.call(words, environment)
@@ -148,9 +151,13 @@ class Sandbox:
             raise AssertionError(f"{' '.join(words)}: {result}")
         return result
 
-    def faults(self, below, kind="", at=0, log=None):
+    def faults(self, below, kind="", at=0, log=None, call=None, file=None):
         """Environment for `fault_injection.cpp`."""
         variables = {"PROCA_FAULT_FOLDER": below, "PROCA_FAULT_KIND": kind}
+        if call:
+            variables["PROCA_FAULT_CALL"] = call
+        if file:
+            variables["PROCA_FAULT_FILE"] = file
         if at:
             variables["PROCA_FAULT_AT"] = str(at)
         if log:

@@ -62,7 +62,7 @@ class PythonPageTest(unittest.TestCase):
         proca("adapt", "--state", "state", "--target", "target", "--epochs", "1",
               "--batch-size", "8", "--prototypes", "2")
 
-    def run_page(self, change=lambda code: code):
+    def run_page(self):
         """All blocks in order; returns what they print."""
         names, printed = {}, io.StringIO()
         with contextlib.redirect_stdout(printed):
@@ -70,17 +70,13 @@ class PythonPageTest(unittest.TestCase):
                 if language == "sh":
                     proca(*shlex.split(code)[1:])
                 else:
-                    exec(compile(change(code), "python.md", "exec"), names)
+                    exec(compile(code, "python.md", "exec"), names)
         return printed.getvalue()
 
     def test_the_page_does_what_it_says(self):
         printed = self.run_page()
         self.assertEqual(printed.count("new/"), 4, printed)
         self.assertIn("16 images labelled", printed)
-
-    def test_another_network_would_be_noticed(self):
-        with self.assertRaises(AssertionError):
-            self.run_page(lambda code: code.replace("Image.BILINEAR", "Image.NEAREST"))
 
 
 if __name__ == "__main__":

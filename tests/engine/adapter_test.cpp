@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "engine/equal_states.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/data/subset.h"
@@ -49,22 +50,6 @@ class AdapterTest : public ::testing::Test {
 
   static std::map<std::string, torch::Tensor> model_of(const fs::path& state) {
     return StateDirectory(state).read_tensors("model.safetensors").tensors;
-  }
-
-  static void expect_equal_states(const fs::path& first, const fs::path& second) {
-    for (const auto* file : {"model.safetensors", "memory.safetensors", "method.safetensors",
-                             "steps/01/features.safetensors"}) {
-      const auto a = StateDirectory(first).read_tensors(file).tensors;
-      const auto b = StateDirectory(second).read_tensors(file).tensors;
-      ASSERT_EQ(a.size(), b.size()) << file;
-      for (const auto& [name, tensor] : a) {
-        EXPECT_TRUE(torch::equal(tensor, b.at(name))) << file << " " << name;
-      }
-    }
-    for (const auto* file : {"detection.json", "pseudo_labels.csv", "prototypes.json"}) {
-      const auto name = std::string("steps/01/") + file;
-      EXPECT_EQ(StateDirectory(first).read_text(name), StateDirectory(second).read_text(name));
-    }
   }
 
   static test::TemporaryFolder* shared_;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/equal_states.h"
 #include "proca/engine/adapter.h"
 #include "proca/engine/model_loading.h"
 #include "proca/engine/source_trainer.h"
@@ -48,21 +49,6 @@ class AllMethodsTest : public ::testing::TestWithParam<std::string> {
     options.checkpoint_every = 0;
     options.load.cache_ram = 0;
     return options;
-  }
-
-  static void expect_equal_states(const fs::path& first, const fs::path& second) {
-    const StateDirectory a(first), b(second);
-    EXPECT_EQ(a.manifest().step, b.manifest().step);
-    EXPECT_EQ(a.manifest().model.neck, b.manifest().model.neck);
-    for (const auto* file : {"model.safetensors", "memory.safetensors", "method.safetensors"}) {
-      ASSERT_EQ(a.has(file), b.has(file)) << file;
-      if (!a.has(file)) continue;
-      const auto ours = a.read_tensors(file).tensors, theirs = b.read_tensors(file).tensors;
-      ASSERT_EQ(ours.size(), theirs.size()) << file;
-      for (const auto& [name, tensor] : ours) {
-        EXPECT_TRUE(torch::equal(tensor, theirs.at(name))) << file << " " << name;
-      }
-    }
   }
 
   static test::TemporaryFolder* shared_;

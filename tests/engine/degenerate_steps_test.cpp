@@ -48,14 +48,14 @@ AdaptOptions short_steps(const std::string& method) {
   return options;
 }
 
-struct Case {
+struct DegenerateStep {
   const char* name;
   std::shared_ptr<data::ImageSource> (*images)();
 };
 
 // Of three classes. What a class that is never there may do, all of them show.
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<DegenerateStep>& cases() {
+  static const std::vector<DegenerateStep> all = {
       {"one image", [] { return test::target_bars({0}, 1); }},
       {"two images, fewer than classes",
        [] {
@@ -102,7 +102,7 @@ TEST_P(DegenerateStepsTest, NoImageAtAllIsRefused) {
   EXPECT_EQ(adapter.adapt(test::target_bars({0}, 2)).step, 1);
 }
 
-std::vector<std::string> method_names() {
+std::vector<std::string> names_of_methods() {
   std::vector<std::string> names;
   for (const auto& spec : methods::all_methods()) names.emplace_back(spec.name);
   return names;
@@ -114,7 +114,7 @@ std::string as_test_name(std::string name) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, DegenerateStepsTest, ::testing::ValuesIn(method_names()),
+INSTANTIATE_TEST_SUITE_P(Methods, DegenerateStepsTest, ::testing::ValuesIn(names_of_methods()),
                          [](const auto& info) { return as_test_name(info.param); });
 
 class DetectionRulesTest : public ::testing::TestWithParam<std::string> {};

@@ -15,7 +15,7 @@ using test::noise_store;
 
 // Images of noise_store are 12 x 12 pixels.
 constexpr int64_t kImageBytes = 12 * 12 * 3;
-const data::Preprocessing kPreprocessing{.image_size = 8};
+const data::Preprocessing kEightPixels{.image_size = 8};
 
 FeedPlan plan_for(int64_t count) {
   FeedPlan plan{.batches = data::ordered_batches(count, 4),
@@ -25,7 +25,7 @@ FeedPlan plan_for(int64_t count) {
 }
 
 std::vector<TensorBatch> fed(DeviceImages& images, const data::ImageStore& store) {
-  return all_of(*images.feed(store, plan_for(store.size()), kPreprocessing));
+  return all_of(*images.feed(store, plan_for(store.size()), kEightPixels));
 }
 
 TEST(DeviceImagesTest, WhatDoesNotFitIsStreamedAndIsTheSame) {
@@ -78,7 +78,7 @@ TEST(DeviceImagesTest, AStoreAtTheAddressOfAnotherIsNotTakenForIt) {
 TEST(DeviceImagesTest, AFeedOutlivesTheImagesBeingForgotten) {
   const auto store = noise_store(4);
   DeviceImages images(torch::kCPU, 1 << 20, 1);
-  const auto feed = images.feed(store, plan_for(4), kPreprocessing);
+  const auto feed = images.feed(store, plan_for(4), kEightPixels);
   images.forget(store);
   DeviceImages none(torch::kCPU, 0, 1);
   EXPECT_EQ(largest_difference(all_of(*feed), fed(none, store)), 0);
@@ -107,8 +107,8 @@ TEST(TrainingStreamTest, GoesOnInTheMiddleOfAnEpoch) {
     for (const bool endless : {false, true}) {
       const EpochStretch stretch{
           .step = 1, .epoch = 2, .first = endless ? 6 : 0, .count = 3, .endless = endless};
-      const TrainingStream here(training, kPreprocessing, "source", sampling, 3, streamed);
-      const TrainingStream there(training, kPreprocessing, "source", sampling, 3, kept);
+      const TrainingStream here(training, kEightPixels, "source", sampling, 3, streamed);
+      const TrainingStream there(training, kEightPixels, "source", sampling, 3, kept);
       auto whole = all_of(*here.load(stretch, 4, 0));
       ASSERT_EQ(whole.size(), 3u);
       EXPECT_EQ(largest_difference(all_of(*there.load(stretch, 4, 0)), whole), 0);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
-#include <sstream>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -58,22 +57,34 @@ TEST_F(JobPoolTest, WithoutASlotNothingCanRun) {
   EXPECT_THROW(run_jobs(jobs, {}), std::invalid_argument);
 }
 
-// Each job notes how many are there while it is. A job may not see the mark of one that
-// comes right after it, but with more than two at once some job sees three.
+// Each job leaves a mark as long as it runs, which is until it may leave; one may as soon as two
+// are there.
 TEST_F(JobPoolTest, AtMostAsManyRunAtOnceAsThereAreSlots) {
-  const auto script = "mkdir -p " + path("marks") + "; touch " + path("marks") + "/$$; ls " +
-                      path("marks") + " | wc -l >> " + path("seen") + "; sleep 0.2; rm " +
-                      path("marks") + "/$$";
+  constexpr int64_t kJobs = 6;
+  std::filesystem::create_directory(folder_ / "marks");
   std::vector<Job> jobs;
-  for (int i = 0; i < 6; ++i) jobs.push_back(shell(script));
-  for (const auto& end : run_jobs(jobs, slots(2))) EXPECT_EQ(end.value().exit_code, 0);
-  std::istringstream seen(text("seen"));
-  int64_t count = 0, most = 0, lines = 0;
-  while (seen >> count) {
-    most = std::max(most, count);
-    ++lines;
+  for (int64_t i = 0; i < kJobs; ++i) {
+    const auto mark = path("marks/") + std::to_string(i),
+               leave = path("leave-") + std::to_string(i);
+    jobs.push_back(
+        shell("touch " + mark + "; until test -e " + leave + "; do sleep 0.01; done; rm " + mark));
   }
-  EXPECT_EQ(lines, 6);
+  int64_t most = 0, num_ended = 0;
+  const auto let_one_leave = [&] {
+    std::vector<std::filesystem::path> waiting;
+    int64_t running = 0;
+    for (const auto& mark : std::filesystem::directory_iterator(folder_ / "marks")) {
+      ++running;
+      const auto leave = folder_ / ("leave-" + mark.path().filename().string());
+      if (!std::filesystem::exists(leave)) waiting.push_back(leave);
+    }
+    most = std::max(most, running);
+    if (!waiting.empty() && (running > 1 || num_ended == kJobs - 1)) write_file(waiting[0], "");
+  };
+  const auto ends = run_jobs(
+      jobs, slots(2),
+      {.on_end = [&](const JobEnd&) { ++num_ended; }, .on_wait = [&] { let_one_leave(); }});
+  for (const auto& end : ends) EXPECT_EQ(end.value().exit_code, 0);
   EXPECT_EQ(most, 2);
 }
 
@@ -85,10 +96,14 @@ TEST_F(JobPoolTest, ASlotAddsArgumentsAndEnvironment) {
   EXPECT_EQ(text("logs/job 0.txt"), "cuda:3 5 /nowhere\n");
 }
 
+// The first job outlasts the second, which is there until somebody has asked how it ended.
 TEST_F(JobPoolTest, AfterAFailureThoseRunningFinishAndNoneIsStarted) {
+  const auto failed = path("failed");
   const std::vector<Job> jobs = {
-      shell("while ! test -e " + path("failed") + "; do sleep 0.02; done; sleep 0.2; echo done"),
-      shell("touch " + path("failed") + "; echo what went wrong; exit 2"),
+      shell("until test -e " + failed + "; do sleep 0.01; done; while kill -0 $(cat " + failed +
+            ") 2>/dev/null; do sleep 0.01; done; echo done"),
+      shell("echo $$ > " + failed + ".new; mv " + failed + ".new " + failed +
+            "; echo what went wrong; exit 2"),
       shell("touch " + path("third"))};
   const auto ends = run_jobs(jobs, slots(2));
   EXPECT_EQ(ends[0].value().exit_code, 0);
@@ -138,7 +153,7 @@ int run_in_child(const std::vector<Job>& jobs, int signal, const std::string& re
 
 TEST_F(JobPoolTest, CtrlCIsPassedOnAndWaitedFor) {
   const std::vector<Job> jobs = {
-      shell("trap 'sleep 0.2; touch " + path("saved") + "; exit 130' INT; touch " + path("ready") +
+      shell("trap 'sleep 0.1; touch " + path("saved") + "; exit 130' INT; touch " + path("ready") +
             "; while true; do sleep 0.05; done"),
       shell("sleep 100"), shell("touch " + path("third"))};
   EXPECT_EQ(run_in_child(jobs, SIGINT, path("ready")), 42);
@@ -149,7 +164,7 @@ TEST_F(JobPoolTest, CtrlCIsPassedOnAndWaitedFor) {
 TEST_F(JobPoolTest, JobsDieWithTheirParent) {
   const auto id = path("id");
   const std::vector<Job> jobs = {
-      shell("echo $$ > " + id + ".new; mv " + id + ".new " + id + "; exec sleep 100")};
+      shell("echo $$ > " + id + ".new; mv " + id + ".new " + id + "; exec sleep 1000")};
   EXPECT_EQ(run_in_child(jobs, SIGKILL, id), -SIGKILL);
   const auto job = static_cast<pid_t>(std::stol(text("id")));
   // A process that nobody has collected yet is gone as well: its state is Z.
@@ -160,7 +175,7 @@ TEST_F(JobPoolTest, JobsDieWithTheirParent) {
     if (!std::getline(stream, state)) return false;
     return state.substr(state.rfind(')') + 2, 1) != "Z";
   };
-  for (int i = 0; i < 500 && is_alive(); ++i) usleep(10'000);
+  for (int i = 0; i < 6000 && is_alive(); ++i) usleep(10'000);  // Ends only what hangs.
   EXPECT_FALSE(is_alive());
 }
 

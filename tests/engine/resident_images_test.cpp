@@ -15,7 +15,7 @@ namespace {
 using test::noise_store;
 using test::Sizes;
 
-constexpr int64_t kPlenty = 1 << 30;
+constexpr int64_t kEnough = 1 << 30;
 
 void expect_all_there(const data::ImageStore& store, const ResidentImages& images) {
   const auto* pixels = images.pixels().data_ptr<uint8_t>();
@@ -34,10 +34,10 @@ void expect_all_there(const data::ImageStore& store, const ResidentImages& image
 
 TEST(ResidentImagesTest, HoldsEveryImageOfAnySizeAndWhereverItComesFrom) {
   for (const auto sizes : {Sizes::kSame, Sizes::kSeveral}) {
-    for (const int64_t cache_bytes : {int64_t{0}, int64_t{1000}, kPlenty}) {
+    for (const int64_t cache_bytes : {int64_t{0}, int64_t{1000}, kEnough}) {
       const auto store = noise_store(9, sizes, cache_bytes);
       for (const int64_t threads : {1, 3}) {
-        const auto images = ResidentImages::load(store, torch::kCPU, kPlenty, threads);
+        const auto images = ResidentImages::load(store, torch::kCPU, kEnough, threads);
         ASSERT_NE(images, nullptr);
         expect_all_there(store, *images);
       }
@@ -53,7 +53,7 @@ TEST(ResidentImagesTest, ImagesOfMoreThanOnePieceKeepTheirPlaces) {
   }
   const data::ImageStore store(std::make_shared<test::MemoryImages>(std::move(images)),
                                {.resize = {data::ResizeOptions::Mode::kShorterSide, 1000}});
-  const auto there = ResidentImages::load(store, torch::kCPU, kPlenty, 2);
+  const auto there = ResidentImages::load(store, torch::kCPU, kEnough, 2);
   ASSERT_NE(there, nullptr);
   expect_all_there(store, *there);
 }
@@ -73,7 +73,7 @@ TEST(ResidentImagesTest, ImagesThatDoNotFitAreNotEvenDecodedWhereTheirSizeIsKnow
   const data::ImageStore store(source, {.resize = {.size = 4}});
   EXPECT_EQ(ResidentImages::load(store, torch::kCPU, 100, 1), nullptr);
   EXPECT_EQ(source->num_reads(), 0);
-  EXPECT_NE(ResidentImages::load(store, torch::kCPU, kPlenty, 1), nullptr);
+  EXPECT_NE(ResidentImages::load(store, torch::kCPU, kEnough, 1), nullptr);
   EXPECT_EQ(source->num_reads(), 3);
 }
 
@@ -83,7 +83,7 @@ TEST(ResidentImagesTest, ABrokenImageIsNamed) {
                                            std::vector<int64_t>{}, std::set<int64_t>{1}),
       {.resize = {.size = 4}});
   EXPECT_EQ(
-      test::message_of<InputError>([&] { ResidentImages::load(store, torch::kCPU, kPlenty, 2); }),
+      test::message_of<InputError>([&] { ResidentImages::load(store, torch::kCPU, kEnough, 2); }),
       "image 1: is broken");
 }
 

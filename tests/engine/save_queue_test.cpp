@@ -1,8 +1,7 @@
 #include "save_queue.h"
 
 #include <atomic>
-#include <chrono>
-#include <thread>
+#include <future>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,24 +13,30 @@ namespace {
 
 TEST(SaveQueueTest, WorkIsDoneInTheOrderItCame) {
   std::vector<int> done;
+  std::promise<void> all_added;
   SaveQueue queue;
   queue.add([&] {
-    // Long enough for the next one to overtake it, if it could.
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    all_added.get_future().wait();
     done.push_back(1);
   });
   queue.add([&] { done.push_back(2); });
   queue.add([&] { done.push_back(3); });
+  all_added.set_value();
   queue.wait();
   EXPECT_EQ(done, (std::vector<int>{1, 2, 3}));
 }
 
 TEST(SaveQueueTest, NothingIsDoneBehindAFailureAndWhoeverAsksIsTold) {
   std::atomic<int> done = 0;
+  std::promise<void> all_added;
   SaveQueue queue;
   queue.add([&] { ++done; });
-  queue.add([] { throw Error("the disk is full"); });
+  queue.add([&] {
+    all_added.get_future().wait();  // Else `add` might know of the failure already.
+    throw Error("the disk is full");
+  });
   queue.add([&] { ++done; });
+  all_added.set_value();
   try {
     queue.wait();
     FAIL() << "nothing was thrown";
@@ -47,12 +52,14 @@ TEST(SaveQueueTest, NothingIsDoneBehindAFailureAndWhoeverAsksIsTold) {
 TEST(SaveQueueTest, GoingAwayWaitsAndSurvivesAFailure) {
   std::atomic<int> done = 0;
   {
+    std::promise<void> all_added;
     SaveQueue queue;
     queue.add([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      all_added.get_future().wait();
       ++done;
     });
     queue.add([] { throw Error("the disk is full"); });
+    all_added.set_value();
   }
   EXPECT_EQ(done, 1);
 }

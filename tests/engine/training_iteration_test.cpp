@@ -38,8 +38,8 @@ class CannotRecord final : public WorkRecorder {
 };
 
 // A linear classifier, trained on made-up batches of changing size.
-struct Case {
-  Case() : layer(3, 2) {
+struct Iteration {
+  Iteration() : layer(3, 2) {
     const torch::NoGradGuard no_grad;
     layer->weight.copy_(torch::arange(6).view({2, 3}).to(torch::kFloat32) / 10);
     layer->bias.zero_();
@@ -73,7 +73,7 @@ struct Case {
 };
 
 TEST(TrainingIterationTest, RecordedIterationsTrainLikeOthers) {
-  Case plain, recorded;
+  Iteration plain, recorded;
   int64_t recordings = 0;
   const auto expected = plain.train(nullptr);
   const auto means = recorded.train(std::make_unique<CallAgain>(recordings));
@@ -111,7 +111,7 @@ TEST(TrainingIterationTest, WhatDidNotComeInATrainingIsForgotten) {
 }
 
 TEST(TrainingIterationTest, GoesOnWhenNothingCanBeRecorded) {
-  Case plain, failing;
+  Iteration plain, failing;
   const auto expected = plain.train(nullptr);
   EXPECT_EQ(failing.train(std::make_unique<CannotRecord>()), expected);
   EXPECT_TRUE(torch::equal(failing.layer->weight, plain.layer->weight));

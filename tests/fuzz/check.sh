@@ -3,7 +3,7 @@
 #
 #   check.sh FOLDER SECONDS [TARGET...]
 #
-# FOLDER is the build folder, SECONDS what a target gets beyond its corpus.
+# FOLDER is the build folder, SECONDS what a target gets beyond its corpus, 0 for nothing.
 # Exit 77: skipped, because there is no clang with libFuzzer and the sanitizers.
 set -euo pipefail
 mkdir -p "$1"

@@ -3,6 +3,7 @@
 #
 #   run.sh FOLDER SECONDS [TARGET...]        (default: all targets)
 #
+# With SECONDS = 0 there are no mutations: the corpus alone, which is the same every time.
 # FOLDER has the programs <target>_fuzz. What is found is left there: new inputs in
 # found/<target>, inputs that break something in broken/, a log per target in logs/.
 # Exit status 1 when a target breaks.
@@ -31,7 +32,9 @@ status=0
 for target in "${targets[@]}"; do
   mkdir -p "$folder/found/$target"
   # No input needs a second, or an allocation of 64 MiB.
-  options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=64 -max_len=8192
+  limit=-max_total_time=$seconds
+  if [ "$seconds" -eq 0 ]; then limit=-runs=0; fi
+  options=("$limit" -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=64 -max_len=8192
     -print_final_stats=1 -artifact_prefix="$folder/broken/$target-")
   dictionary=$here/$(dictionary_of "$target").dict
   if [ -e "$dictionary" ]; then options+=(-dict="$dictionary"); fi

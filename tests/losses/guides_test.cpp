@@ -7,7 +7,7 @@
 namespace proca::losses {
 namespace {
 
-torch::Tensor axes() { return torch::eye(2, torch::kFloat64); }
+torch::Tensor unit_axes() { return torch::eye(2, torch::kFloat64); }
 
 TEST(GuideSimilaritiesTest, AreCosinesWhateverTheLengths) {
   const auto features = torch::tensor({{3.0, 0.0}, {1.0, 1.0}, {0.0, 0.0}}, torch::kFloat64);
@@ -48,7 +48,7 @@ TEST(GuideSeparationLossTest, GradientMatchesFiniteDifferences) {
 TEST(GuideAttractionLossTest, MatchesHandComputedValues) {
   // Cosines 1 and 0, t = 0.5: log(1 + e^-2) for the first guide, log(1 + e^2) for the second.
   const auto features = torch::tensor({{3.0, 0.0}, {3.0, 0.0}}, torch::kFloat64);
-  const auto loss = guide_attraction_loss(features, torch::tensor({0, 1}), axes(), 0.5);
+  const auto loss = guide_attraction_loss(features, torch::tensor({0, 1}), unit_axes(), 0.5);
   EXPECT_NEAR(loss.item<double>(), (std::log1p(std::exp(-2.0)) + std::log1p(std::exp(2.0))) / 2,
               1e-12);
 }
@@ -68,15 +68,16 @@ TEST(GuideAttractionLossTest, GradientsReachFeaturesAndGuides) {
 
 TEST(GuideAttractionLossTest, NoFeaturesGiveZeroThatCanBeTrainedOn) {
   const auto none = torch::zeros({0, 2}, torch::kFloat64).set_requires_grad(true);
-  const auto loss = guide_attraction_loss(none, torch::zeros({0}, torch::kInt64), axes(), 0.5);
+  const auto loss = guide_attraction_loss(none, torch::zeros({0}, torch::kInt64), unit_axes(), 0.5);
   EXPECT_EQ(loss.item<double>(), 0.0);
   loss.backward();
   EXPECT_TRUE(none.grad().defined());
 }
 
 TEST(GuideLossesTest, RefuseATemperatureOfZero) {
-  EXPECT_THROW(guide_separation_loss(axes(), 0), c10::Error);
-  EXPECT_THROW(guide_attraction_loss(axes(), torch::tensor({0, 1}), axes(), 0), c10::Error);
+  EXPECT_THROW(guide_separation_loss(unit_axes(), 0), c10::Error);
+  EXPECT_THROW(guide_attraction_loss(unit_axes(), torch::tensor({0, 1}), unit_axes(), 0),
+               c10::Error);
 }
 
 // Two classes around (0, 0) and (2, 2), the second with the variances 1 and 4. For u = (0, 0)

@@ -12,23 +12,23 @@ torch::Tensor doubles(const std::vector<double>& values) {
   return torch::tensor(values, torch::kFloat64);
 }
 
-torch::Tensor logits_of_thirds() {
+torch::Tensor two_rows_of_logits() {
   // softmax is (1/4, 3/4) and (2/3, 1/3).
   return torch::tensor({{0.0, std::log(3.0)}, {std::log(2.0), 0.0}}, torch::kFloat64);
 }
 
 TEST(CrossEntropyEachTest, MatchesHandComputedValues) {
-  const auto each = cross_entropy_each(logits_of_thirds(), torch::tensor({1, 1}));
+  const auto each = cross_entropy_each(two_rows_of_logits(), torch::tensor({1, 1}));
   EXPECT_TRUE(torch::allclose(each, doubles({std::log(4.0 / 3), std::log(3.0)}), 0, 1e-12));
 }
 
 TEST(CrossEntropyEachTest, NoLabelIsIgnoredAndEveryImageHasOne) {
-  EXPECT_THROW(cross_entropy_each(logits_of_thirds(), torch::tensor({-100, 0})), c10::Error);
-  EXPECT_THROW(cross_entropy_each(logits_of_thirds(), torch::tensor({0})), c10::Error);
+  EXPECT_THROW(cross_entropy_each(two_rows_of_logits(), torch::tensor({-100, 0})), c10::Error);
+  EXPECT_THROW(cross_entropy_each(two_rows_of_logits(), torch::tensor({0})), c10::Error);
 }
 
 TEST(EntropyEachTest, MatchesHandComputedValues) {
-  const auto each = entropy_each(logits_of_thirds());
+  const auto each = entropy_each(two_rows_of_logits());
   const auto expected = doubles(
       {std::log(4.0) / 4 + 0.75 * std::log(4.0 / 3), 2.0 / 3 * std::log(1.5) + std::log(3.0) / 3});
   EXPECT_TRUE(torch::allclose(each, expected, 0, 1e-12)) << each;
@@ -101,15 +101,15 @@ TEST(WeightedReductionTest, RefusesShapesThatOnlyBroadcast) {
 
 TEST(WeightedCrossEntropyTest, MatchesHandComputedValue) {
   const auto loss =
-      weighted_cross_entropy(logits_of_thirds(), torch::tensor({1, 1}), doubles({1, 3}));
+      weighted_cross_entropy(two_rows_of_logits(), torch::tensor({1, 1}), doubles({1, 3}));
   EXPECT_NEAR(loss.item<double>(), (std::log(4.0 / 3) + 3 * std::log(3.0)) / 4, 1e-8);
 }
 
 TEST(WeightedCrossEntropyTest, EqualWeightsGiveTheMean) {
   const auto labels = torch::tensor({0, 1});
   EXPECT_NEAR(
-      weighted_cross_entropy(logits_of_thirds(), labels, doubles({0.5, 0.5})).item<double>(),
-      cross_entropy(logits_of_thirds(), labels).item<double>(), 1e-7);
+      weighted_cross_entropy(two_rows_of_logits(), labels, doubles({0.5, 0.5})).item<double>(),
+      cross_entropy(two_rows_of_logits(), labels).item<double>(), 1e-7);
 }
 
 TEST(WeightedCrossEntropyTest, GradientMatchesFiniteDifferences) {

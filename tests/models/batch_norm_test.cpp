@@ -15,9 +15,9 @@ namespace proca::models {
 namespace {
 
 // Float32 against float64.
-constexpr double kTolerance = 1e-5;
+constexpr double kLayerTolerance = 1e-5;
 
-torch::Tensor numbers(const std::string& name, torch::IntArrayRef shape) {
+torch::Tensor values_of(const std::string& name, torch::IntArrayRef shape) {
   int64_t count = 1;
   for (const int64_t size : shape) count *= size;
   return (4 * test::uniform_formula(name, count) - 2).view(shape).to(torch::kFloat32);
@@ -27,19 +27,19 @@ torch::Tensor numbers(const std::string& name, torch::IntArrayRef shape) {
 BatchNorm layer_of(int64_t channels) {
   BatchNorm layer(channels);
   torch::NoGradGuard no_grad;
-  layer->weight.copy_(numbers("weight", {channels}));
-  layer->bias.copy_(0.3 * numbers("bias", {channels}));
-  layer->running_mean.copy_(numbers("mean", {channels}));
-  layer->running_var.copy_(2 + numbers("var", {channels}).abs());
+  layer->weight.copy_(values_of("weight", {channels}));
+  layer->bias.copy_(0.3 * values_of("bias", {channels}));
+  layer->running_mean.copy_(values_of("mean", {channels}));
+  layer->running_var.copy_(2 + values_of("var", {channels}).abs());
   return layer;
 }
 
 // Everything that comes out of a layer.
-struct Outcome {
+struct LayerOutcome {
   torch::Tensor output, values, residual, weight, bias, running_mean, running_var, num_batches;
 };
 
-void expect_same(const Outcome& actual, const Outcome& expected, double tolerance) {
+void expect_same(const LayerOutcome& actual, const LayerOutcome& expected, double tolerance) {
   const auto same = [&](const char* what, const torch::Tensor& a, const torch::Tensor& b) {
     SCOPED_TRACE(what);
     ASSERT_EQ(a.defined(), b.defined());
@@ -57,7 +57,7 @@ void expect_same(const Outcome& actual, const Outcome& expected, double toleranc
   same("number of batches", actual.num_batches, expected.num_batches);
 }
 
-struct Case {
+struct LayerCase {
   std::vector<int64_t> groups;
   int64_t channels = 16;
   std::vector<int64_t> image = {5, 6};  // height and width; empty for [N, C]
@@ -73,7 +73,7 @@ struct Case {
     return shape;
   }
   torch::Tensor tensor(const std::string& name) const {
-    auto tensor = numbers(name, shape());
+    auto tensor = values_of(name, shape());
     return image.empty() ? tensor : tensor.contiguous(format);
   }
   std::string text() const {
@@ -84,7 +84,7 @@ struct Case {
 
 // `run(layer, values, residual)` with gradients from a sum with fixed weights.
 template <typename Run>
-Outcome outcome_of(const Case& test_case, const Run& run) {
+LayerOutcome outcome_of(const LayerCase& test_case, const Run& run) {
   auto layer = layer_of(test_case.channels);
   auto values = (test_case.tensor("values") + test_case.mean).set_requires_grad(true);
   torch::Tensor residual;
@@ -101,14 +101,14 @@ Outcome outcome_of(const Case& test_case, const Run& run) {
           layer->num_batches_tracked};
 }
 
-Outcome fused(const Case& test_case) {
+LayerOutcome fused(const LayerCase& test_case) {
   return outcome_of(test_case, [&](BatchNorm& layer, const auto& values, const auto& residual) {
     return layer->forward(values, test_case.groups, {.relu = test_case.relu, .residual = residual});
   });
 }
 
 // LibTorch's own layer in float64, called on one group after the other.
-Outcome one_by_one(const Case& test_case) {
+LayerOutcome one_by_one(const LayerCase& test_case) {
   return outcome_of(test_case, [&](BatchNorm& layer, const auto& values, const auto& residual) {
     torch::nn::BatchNorm2d four(test_case.channels);
     torch::nn::BatchNorm1d two(test_case.channels);
@@ -167,9 +167,9 @@ TEST(BatchNormTest, AgreesWithSeparateLayersInEveryRespect) {
       for (const bool relu : {false, true}) {
         for (const bool residual : {false, true}) {
           for (const auto& image : std::vector<std::vector<int64_t>>{{}, {5, 6}, {1, 1}}) {
-            const Case test_case{groups, channels, image, relu, residual};
+            const LayerCase test_case{groups, channels, image, relu, residual};
             SCOPED_TRACE(test_case.text());
-            expect_same(fused(test_case), one_by_one(test_case), kTolerance);
+            expect_same(fused(test_case), one_by_one(test_case), kLayerTolerance);
           }
         }
       }
@@ -180,13 +180,13 @@ TEST(BatchNormTest, AgreesWithSeparateLayersInEveryRespect) {
 // Large enough for many chunks and many threads.
 TEST(BatchNormTest, AgreesWithSeparateLayersOnLargeImages) {
   for (const bool residual : {false, true}) {
-    const Case test_case{{3, 8}, 10, {61, 67}, /*relu=*/true, residual};
-    expect_same(fused(test_case), one_by_one(test_case), kTolerance);
+    const LayerCase test_case{{3, 8}, 10, {61, 67}, /*relu=*/true, residual};
+    expect_same(fused(test_case), one_by_one(test_case), kLayerTolerance);
   }
 }
 
 TEST(BatchNormTest, TakesAnyMemoryLayout) {
-  Case test_case{{4, 2}, 10, {5, 6}, /*relu=*/true, /*residual=*/true};
+  LayerCase test_case{{4, 2}, 10, {5, 6}, /*relu=*/true, /*residual=*/true};
   const auto expected = fused(test_case);
   test_case.format = torch::MemoryFormat::Contiguous;
   expect_same(fused(test_case), expected, 0);
@@ -194,7 +194,7 @@ TEST(BatchNormTest, TakesAnyMemoryLayout) {
 }
 
 TEST(BatchNormTest, TheResultDoesNotDependOnTheNumberOfThreads) {
-  const Case test_case{{5, 3}, 24, {40, 40}, /*relu=*/true, /*residual=*/true};
+  const LayerCase test_case{{5, 3}, 24, {40, 40}, /*relu=*/true, /*residual=*/true};
   const int before = at::get_num_threads();
   at::set_num_threads(1);
   const auto expected = fused(test_case);
@@ -206,7 +206,7 @@ TEST(BatchNormTest, TheResultDoesNotDependOnTheNumberOfThreads) {
 }
 
 TEST(BatchNormTest, AGroupsResultDoesNotDependOnTheOthers) {
-  const Case both{{5, 3}, 24, {30, 30}, /*relu=*/true};
+  const LayerCase both{{5, 3}, 24, {30, 30}, /*relu=*/true};
   const auto together = fused(both);
   auto layer = layer_of(24);
   const auto alone = layer->forward(both.tensor("values").narrow(0, 5, 3), {}, {.relu = true});
@@ -214,7 +214,7 @@ TEST(BatchNormTest, AGroupsResultDoesNotDependOnTheOthers) {
 }
 
 TEST(BatchNormTest, KeepsItsDigitsWhereTheMeanIsLargeBesideTheSpread) {
-  Case test_case{{6}, 8, {20, 20}};
+  LayerCase test_case{{6}, 8, {20, 20}};
   test_case.mean = 1000;
   torch::NoGradGuard no_grad;
   const auto values = test_case.tensor("values") + test_case.mean;
@@ -247,15 +247,15 @@ TEST(BatchNormTest, WhatIsNotANumberIsNotHidden) {
 
 // Once in float64, which LibTorch's own operations do, and once through the kernel.
 TEST(BatchNormTest, GradientsMatchFiniteDifferences) {
-  const auto weights = numbers("weights", {5, 3, 2, 2}).to(torch::kFloat64);
-  const auto residual = numbers("residual", {5, 3, 2, 2});
+  const auto weights = values_of("weights", {5, 3, 2, 2}).to(torch::kFloat64);
+  const auto residual = values_of("residual", {5, 3, 2, 2});
   const auto loss = [&](const torch::Tensor& input) {
     auto layer = layer_of(3);
     layer->to(input.scalar_type());  // in float32: nothing
     const auto output = layer->forward(input, {3, 2}, {.relu = true, .residual = residual});
     return (output.to(torch::kFloat64) * weights).sum();
   };
-  const auto input = numbers("values", {5, 3, 2, 2}).to(torch::kFloat64);
+  const auto input = values_of("values", {5, 3, 2, 2}).to(torch::kFloat64);
   test::expect_gradient_matches(loss, input);
   test::expect_gradient_matches(
       [&](const torch::Tensor& values) { return loss(values.to(torch::kFloat32)); }, input,
@@ -264,8 +264,8 @@ TEST(BatchNormTest, GradientsMatchFiniteDifferences) {
 
 TEST(BatchNormTest, TakesActivationsOfLessPrecisionAndKeepsTheirs) {
   auto layer = layer_of(16), exact = layer_of(16);
-  const auto values = numbers("values", {6, 16, 4, 4}).to(torch::kBFloat16);
-  const auto residual = numbers("residual", {6, 16, 4, 4});
+  const auto values = values_of("values", {6, 16, 4, 4}).to(torch::kBFloat16);
+  const auto residual = values_of("residual", {6, 16, 4, 4});
   const auto output = layer->forward(values, {4, 2}, {.relu = true, .residual = residual});
   EXPECT_EQ(output.scalar_type(), torch::kBFloat16);
   const auto expected =
@@ -276,7 +276,7 @@ TEST(BatchNormTest, TakesActivationsOfLessPrecisionAndKeepsTheirs) {
 
 TEST(BatchNormTest, EvaluationUsesTheRunningStatisticsAndLeavesThem) {
   for (const bool residual : {false, true}) {
-    const Case test_case{{3, 2}, 10, {4, 4}, /*relu=*/true, residual};
+    const LayerCase test_case{{3, 2}, 10, {4, 4}, /*relu=*/true, residual};
     const auto outcome =
         outcome_of(test_case, [&](BatchNorm& layer, const auto& values, const auto& added) {
           layer->eval();
@@ -288,7 +288,7 @@ TEST(BatchNormTest, EvaluationUsesTheRunningStatisticsAndLeavesThem) {
                         (channel(fresh->running_var) + 1e-5).sqrt() * channel(fresh->weight) +
                     channel(fresh->bias);
     if (residual) expected = expected + test_case.tensor("residual");
-    EXPECT_LT(test::largest_difference(outcome.output, expected.relu()), kTolerance);
+    EXPECT_LT(test::largest_difference(outcome.output, expected.relu()), kLayerTolerance);
     EXPECT_TRUE(outcome.running_mean.equal(fresh->running_mean));
     EXPECT_TRUE(outcome.running_var.equal(fresh->running_var));
     EXPECT_EQ(outcome.num_batches.item<int64_t>(), 0);
@@ -307,28 +307,29 @@ TEST(BatchNormTest, OneValuePerChannelHasNoStatistics) {
 }
 
 TEST(BatchNormTest, PaddingBehindTheGroupsComesOutAsZerosAndChangesNothing) {
-  const auto values = numbers("values", {7, 8, 3, 3}), residual = numbers("residual", {7, 8, 3, 3});
+  const auto values = values_of("values", {7, 8, 3, 3}),
+             residual = values_of("residual", {7, 8, 3, 3});
   const auto run = [&](int64_t images) {
     const auto layer = layer_of(8);
     const auto input = values.narrow(0, 0, images).clone().set_requires_grad(true);
     const auto added = residual.narrow(0, 0, images).clone().set_requires_grad(true);
     const auto output = BatchNorm(layer)->forward(input, {3, 2}, {.relu = true, .residual = added});
-    (output * numbers("factors", {7, 8, 3, 3}).narrow(0, 0, images)).sum().backward();
-    return Outcome{.output = output.detach(),
-                   .values = input.grad(),
-                   .residual = added.grad(),
-                   .weight = layer->weight.grad(),
-                   .bias = layer->bias.grad(),
-                   .running_mean = layer->running_mean,
-                   .running_var = layer->running_var,
-                   .num_batches = layer->num_batches_tracked};
+    (output * values_of("factors", {7, 8, 3, 3}).narrow(0, 0, images)).sum().backward();
+    return LayerOutcome{.output = output.detach(),
+                        .values = input.grad(),
+                        .residual = added.grad(),
+                        .weight = layer->weight.grad(),
+                        .bias = layer->bias.grad(),
+                        .running_mean = layer->running_mean,
+                        .running_var = layer->running_var,
+                        .num_batches = layer->num_batches_tracked};
   };
   auto padded = run(7);
   for (auto* tensor : {&padded.output, &padded.values, &padded.residual}) {
     EXPECT_TRUE(torch::equal(tensor->narrow(0, 5, 2), torch::zeros({2, 8, 3, 3})));
     *tensor = tensor->narrow(0, 0, 5);
   }
-  expect_same(padded, run(5), kTolerance);
+  expect_same(padded, run(5), kLayerTolerance);
 }
 
 TEST(BatchNormTest, GroupsMustFitIntoTheBatch) {

@@ -25,7 +25,7 @@ ExportInfo sample_info(int64_t image_size = 32) {
 }
 
 // A script of one 1x1 convolution at half the resolution: it gives maps.
-void write_script(const std::filesystem::path& path) {
+void write_backbone(const std::filesystem::path& path) {
   torch::jit::Module root("__torch__.Root");
   root.register_parameter("weight", test::formula("weight", {6, 3, 1, 1}), false);
   root.register_attribute("training", c10::BoolType::get(), true);
@@ -99,7 +99,7 @@ TEST(ExportTorchscriptTest, GivesTheSameProbabilitiesAndCarriesItsMetadata) {
 TEST(ExportTorchscriptTest, KeepsTheNeckWhateverTheBackbone) {
   torch::NoGradGuard no_grad;
   const test::TemporaryFolder folder;
-  write_script(folder / "backbone.pt");
+  write_backbone(folder / "backbone.pt");
   const auto script = "script:" + (folder / "backbone.pt").string();
   for (const auto& backbone : {std::string("resnet-small"), script}) {
     SCOPED_TRACE(backbone);
@@ -152,7 +152,7 @@ TEST(ExportTorchscriptTest, CanBeTrainedFurther) {
 TEST(ExportTorchscriptTest, KeepsAScriptBackboneWhole) {
   torch::NoGradGuard no_grad;
   const test::TemporaryFolder folder;
-  write_script(folder / "backbone.pt");
+  write_backbone(folder / "backbone.pt");
   ClassifierNetwork network(make_backbone({.name = "script:" + (folder / "backbone.pt").string()}),
                             3, 0);
   network->backbone()->parameters().front().mul_(2.0);  // Not what the file holds.
@@ -192,7 +192,7 @@ TEST(ExportOnnxTest, LeavesNothingBehindWhenItFails) {
   const test::TemporaryFolder folder, scripts;
   const auto network = test::formula_network("resnet-small", 3);
   EXPECT_THROW(export_onnx(folder / "no" / "model.onnx", network, sample_info()), InputError);
-  write_script(scripts / "backbone.pt");
+  write_backbone(scripts / "backbone.pt");
   const ClassifierNetwork script(
       make_backbone({.name = "script:" + (scripts / "backbone.pt").string()}), 3, 0);
   EXPECT_THROW(export_onnx(folder / "model.onnx", script, sample_info()), InputError);

@@ -16,7 +16,7 @@ namespace proca::models {
 namespace {
 
 // Of the largest value, in single precision.
-constexpr double kTolerance = 5e-6;
+constexpr double kWinogradTolerance = 5e-6;
 
 torch::Tensor numbers(const std::string& name, torch::IntArrayRef shape) {
   int64_t count = 1;
@@ -35,21 +35,21 @@ torch::Tensor direct(const torch::Tensor& input, const torch::Tensor& weight) {
 void expect_near(const torch::Tensor& actual, const torch::Tensor& expected) {
   ASSERT_EQ(actual.sizes(), expected.sizes());
   EXPECT_LE(test::largest_difference(actual, expected),
-            kTolerance * expected.abs().max().item<double>());
+            kWinogradTolerance * expected.abs().max().item<double>());
 }
 
 bool applies(const torch::Tensor& input, const torch::Tensor& weight) {
   return has_winograd(input, weight, /*stride=*/1, /*padding=*/1);
 }
 
-struct Case {
+struct Shape {
   int64_t images, in_channels, out_channels, height, width;
 };
 
 // Whole tiles; sides that are no multiple of four; more tiles than are done together, also
 // for a part of a weight's gradient; numbers of channels that leave half of a block, and one for
 // which weights go back the direct way.
-class WinogradTest : public testing::TestWithParam<Case> {
+class WinogradTest : public testing::TestWithParam<Shape> {
  protected:
   void SetUp() override {
     const auto& c = GetParam();
@@ -63,10 +63,10 @@ class WinogradTest : public testing::TestWithParam<Case> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Shapes, WinogradTest,
-                         testing::Values(Case{2, 16, 16, 8, 8}, Case{3, 32, 16, 7, 7},
-                                         Case{1, 16, 48, 10, 13}, Case{9, 16, 16, 32, 32},
-                                         Case{2, 64, 80, 4, 12}, Case{8, 64, 128, 16, 16},
-                                         Case{32, 16, 16, 32, 32}, Case{2, 128, 144, 8, 4}));
+                         testing::Values(Shape{2, 16, 16, 8, 8}, Shape{3, 32, 16, 7, 7},
+                                         Shape{1, 16, 48, 10, 13}, Shape{9, 16, 16, 32, 32},
+                                         Shape{2, 64, 80, 4, 12}, Shape{8, 64, 128, 16, 16},
+                                         Shape{32, 16, 16, 32, 32}, Shape{2, 128, 144, 8, 4}));
 
 TEST_P(WinogradTest, IsTheConvolution) {
   expect_near(winograd_convolution(input, weight), direct(input, weight));

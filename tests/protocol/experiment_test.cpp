@@ -21,7 +21,9 @@ const std::string kTop = "title = \"T\"\npreset = \"demo\"\nview = \"tasks\"\n";
 const std::string kTask = "[tasks]\n\"S->P\" = [\"sketch\", \"photo\"]\n";
 const std::string kRun = "[run.ProCA]\nmethod = \"proca\"\n";
 
-Experiment parse(const std::string& toml) { return parse_experiment(toml, "mine", "mine.toml"); }
+Experiment experiment_of(const std::string& toml) {
+  return parse_experiment(toml, "mine", "mine.toml");
+}
 
 Words labels_of(const Experiment& experiment) {
   Words labels;
@@ -30,7 +32,7 @@ Words labels_of(const Experiment& experiment) {
 }
 
 TEST(ParseExperimentTest, ReadsEveryTable) {
-  const auto experiment = parse(
+  const auto experiment = experiment_of(
       "title = \"Mine\"\npaper = \"Table 9\"\npreset = \"office31-ci\"\nview = \"task-steps\"\n"
       "metrics = [\"s1-accuracy\", \"step-accuracy\"]\nseeds = [3, 0]\n"
       "[tasks]\n\"W->A\" = [\"webcam\", \"amazon\"]\n\"A->W\" = [\"amazon\", \"webcam\"]\n"
@@ -59,7 +61,7 @@ TEST(ParseExperimentTest, ReadsEveryTable) {
 }
 
 TEST(ParseExperimentTest, LeastIsTitlePresetViewATaskAndARun) {
-  const auto experiment = parse(kTop + kTask + kRun);
+  const auto experiment = experiment_of(kTop + kTask + kRun);
   EXPECT_TRUE(experiment.paper.empty());
   EXPECT_EQ(experiment.seeds, std::vector<int64_t>{0});
   EXPECT_EQ(experiment.metrics, std::vector{TableMetric::kFinal});
@@ -68,9 +70,9 @@ TEST(ParseExperimentTest, LeastIsTitlePresetViewATaskAndARun) {
 
 TEST(ParseExperimentTest, ASweepIsARunPerValue) {
   const auto experiment =
-      parse(kTop + kTask + kRun +
-            "[sweep]\nlambda = [0, 0.05]\nmethod = \"proca\"\ndetection = [\"scd\"]\n"
-            "[options]\nlambda = 7\neta = 1\n");
+      experiment_of(kTop + kTask + kRun +
+                    "[sweep]\nlambda = [0, 0.05]\nmethod = \"proca\"\ndetection = [\"scd\"]\n"
+                    "[options]\nlambda = 7\neta = 1\n");
   ASSERT_EQ(labels_of(experiment),
             (Words{"ProCA", "lambda = 0", "lambda = 0.05", "detection = scd"}));
   EXPECT_EQ(experiment.runs[2].method, "proca");
@@ -96,7 +98,7 @@ TEST(ParseExperimentTest, EveryViewHasAMetricUnlessItShowsNone) {
   };
   for (const auto& [view, metrics] : cases) {
     const auto experiment =
-        parse("title = \"T\"\npreset = \"demo\"\nview = \"" + view + "\"\n" + kTask + kRun);
+        experiment_of("title = \"T\"\npreset = \"demo\"\nview = \"" + view + "\"\n" + kTask + kRun);
     EXPECT_EQ(experiment.metrics, metrics) << view;
     EXPECT_EQ(name_of(experiment.view), view);
   }
@@ -160,7 +162,8 @@ TEST(ParseExperimentTest, RefusesBadFilesWithTheLine) {
       {kTop + "title = \"again\"\n", "mine.toml:4: is not valid TOML: title stands on line 1"},
   };
   for (const auto& [toml, message] : cases) {
-    EXPECT_EQ(message_of([&, &toml = toml] { parse(toml); }).substr(0, message.size()), message)
+    EXPECT_EQ(message_of([&, &toml = toml] { experiment_of(toml); }).substr(0, message.size()),
+              message)
         << toml;
   }
 }

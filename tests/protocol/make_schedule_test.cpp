@@ -14,10 +14,10 @@ using test::numbered_listing;
 using Labels = std::vector<int64_t>;
 using Steps = std::vector<Labels>;
 
-Preset parse(const std::string& toml) { return parse_preset(toml, "mine", "mine.toml"); }
+Preset preset_of(const std::string& toml) { return parse_preset(toml, "mine", "mine.toml"); }
 
 ClassSchedule schedule_of(const std::string& toml, const data::ImageListing& listing) {
-  return make_schedule(parse(toml), "a", "b", listing);
+  return make_schedule(preset_of(toml), "a", "b", listing);
 }
 
 const data::ImageListing kFolders = listing_of({"bed", "cup", "fan", "pen"});
@@ -58,15 +58,15 @@ TEST(MakeScheduleTest, TaskOverridesOnlyWhatItSays) {
       "[task.a.b]\nsteps = 2\nclasses-per-step = 1\n"
       "[task.b.a]\nclass-order = [0, 1]\ns1-classes = 1\n";
   EXPECT_EQ(schedule_of(toml, kFolders).steps, (Steps{{3}, {2}}));
-  const auto other = make_schedule(parse(toml), "b", "a", kFolders);
+  const auto other = make_schedule(preset_of(toml), "b", "a", kFolders);
   EXPECT_EQ(other.steps, (Steps{{0, 1}}));
   EXPECT_EQ(other.first_classes, Labels{0});
-  EXPECT_EQ(make_schedule(parse(toml), "a", "c", kFolders).steps, (Steps{{3, 2}}));
+  EXPECT_EQ(make_schedule(preset_of(toml), "a", "c", kFolders).steps, (Steps{{3, 2}}));
 }
 
 TEST(MakeScheduleTest, StepsOfAnotherSizeTakeAsManyClassesAsTheyFill) {
   const auto by = [](int64_t classes_per_step, const std::string& toml) {
-    return make_schedule(parse(toml), "a", "b", numbered_listing(9), classes_per_step);
+    return make_schedule(preset_of(toml), "a", "b", numbered_listing(9), classes_per_step);
   };
   const std::string seven = kOneByOne + "class-order = [8, 7, 6, 5, 4, 3, 2]\n";
   EXPECT_EQ(by(0, seven).steps, (Steps{{8}, {7}}));
@@ -82,7 +82,7 @@ TEST(MakeScheduleTest, StepsOfAnotherSizeTakeAsManyClassesAsTheyFill) {
 TEST(MakeScheduleTest, StepCannotBeLargerThanTheClassOrder) {
   const auto by = [](int64_t classes_per_step, const std::string& toml) {
     return message_of(
-        [&] { make_schedule(parse(toml), "a", "b", numbered_listing(9), classes_per_step); });
+        [&] { make_schedule(preset_of(toml), "a", "b", numbered_listing(9), classes_per_step); });
   };
   EXPECT_EQ(by(10, kOneByOne),
             "--classes-per-step: 10 are more than the 9 classes that preset mine has for a -> b");

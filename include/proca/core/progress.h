@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -21,7 +22,10 @@ namespace proca {
 /// ```
 class Progress {
  public:
-  Progress(std::string title, int64_t total, std::string unit);
+  using TimePoint = std::chrono::steady_clock::time_point;
+  /// `now` is the clock to go by.
+  Progress(std::string title, int64_t total, std::string unit,
+           std::function<TimePoint()> now = std::chrono::steady_clock::now);
   /// Ends the line. Nothing is printed for work that took no visible time.
   ~Progress();
   Progress(const Progress&) = delete;
@@ -31,14 +35,13 @@ class Progress {
   void update(int64_t done, std::string_view note = {});
 
  private:
-  using Clock = std::chrono::steady_clock;
-  void print(int64_t done, std::string_view note, Clock::time_point now);
+  void print(int64_t done, std::string_view note, TimePoint now);
 
   std::string title_;
   int64_t total_;
   std::string unit_;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point printed_;
+  std::function<TimePoint()> now_;
+  TimePoint start_, printed_;
   std::mutex mutex_;
   bool visible_ = false;
 };

@@ -5,7 +5,7 @@
 #
 #   std::span<const EmbeddedFile> proca::embedded_<table>();
 #
-# which whoever calls it declares (proca/core/embedded_file.h has the struct). Adding
+# which whoever calls it declares (core/files/embedded_file.h has the struct). Adding
 # a file is enough: new and changed ones are noticed at the next build.
 function(proca_embed_files target table folder extension)
   file(GLOB files CONFIGURE_DEPENDS "${folder}/*.${extension}")

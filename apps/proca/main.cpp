@@ -3,8 +3,8 @@
 
 #include "command.h"
 #include "commands/commands.h"
+#include "proca/compute/device.h"
 #include "proca/core/interrupt.h"
-#include "proca/engine/device.h"
 
 int main(int argc, char** argv) {
   using namespace proca::app;
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   // system does it anyway. Everything is written and closed by now. A context that is still
   // being made would not survive its libraries.
   constexpr bool kMakesEarlyContext = PROCA_MAKES_EARLY_CONTEXT;
-  if (kMakesEarlyContext || proca::engine::is_gpu_in_use()) {
+  if (kMakesEarlyContext || proca::compute::is_gpu_in_use()) {
     std::fflush(nullptr);
     std::_Exit(code);
   }

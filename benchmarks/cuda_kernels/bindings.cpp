@@ -9,8 +9,8 @@
 
 namespace {
 
-using proca::models::BatchNormInput;
-using proca::models::BatchNormResult;
+using proca::kernels::BatchNormInput;
+using proca::kernels::BatchNormResult;
 using torch::Tensor;
 
 // What is not there is None in Python.
@@ -19,7 +19,7 @@ std::optional<Tensor> some(const Tensor& tensor) {
 }
 
 // One of two ranks that see the same: every sum is twice what this one has.
-class Twin final : public proca::models::Ranks {
+class Twin final : public proca::compute::Ranks {
  public:
   int64_t rank() const override { return 0; }
   int64_t size() const override { return 2; }
@@ -64,7 +64,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
       .def("forward",
            [](const Layer& layer, const Tensor& values, const std::optional<Tensor>& residual,
               const std::vector<int64_t>& groups, bool relu) {
-             const auto result = proca::models::cuda_batch_norm_kernels()->forward(
+             const auto result = proca::kernels::cuda_batch_norm_kernels()->forward(
                  layer.input(values, residual, groups, relu));
              return std::make_tuple(result.output, result.mean, result.inv_std, some(result.mask),
                                     some(result.pixels));
@@ -78,17 +78,17 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
                                      .inv_std = inv_std,
                                      .pixels = pixels.value_or(Tensor()),
                                      .mask = mask.value_or(Tensor())};
-        const auto gradients = proca::models::cuda_batch_norm_kernels()->backward(
+        const auto gradients = proca::kernels::cuda_batch_norm_kernels()->backward(
             gradient, layer.input(values, residual, groups, relu), result);
         return std::make_tuple(gradients.values, some(gradients.residual), gradients.weight,
                                gradients.bias);
       });
   module.def("max_pool", [](const Tensor& values) {
-    const auto result = proca::models::cuda_max_pool_kernels()->forward(values);
+    const auto result = proca::kernels::cuda_max_pool_kernels()->forward(values);
     return std::make_tuple(result.output, result.winners);
   });
   module.def("max_pool_backward",
              [](const Tensor& gradient, const Tensor& winners, const std::vector<int64_t>& shape) {
-               return proca::models::cuda_max_pool_kernels()->backward(gradient, winners, shape);
+               return proca::kernels::cuda_max_pool_kernels()->backward(gradient, winners, shape);
              });
 }

@@ -1,10 +1,10 @@
-#include "proca/adaptation/class_gaussians.h"
+#include "adaptation/class_gaussians.h"
 
 #include <limits>
 
 #include <fmt/format.h>
 
-#include "host_doubles.h"
+#include "adaptation/host_doubles.h"
 #include "proca/core/error.h"
 
 namespace proca::adaptation {

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "detection_rules.h"
+#include "adaptation/detection_rules.h"
 
 namespace proca::adaptation {
 namespace {
 
 // Variances this close are equal but for rounding.
-constexpr double kTie = 1e-12;
+constexpr double kEqualVariance = 1e-12;
 
 /// How many of the sorted (descending) sums lie above the best cut.
 size_t best_cut(const std::vector<double>& sorted, DetectionOptions::GroupWeights weights) {
@@ -36,7 +36,7 @@ size_t best_cut(const std::vector<double>& sorted, DetectionOptions::GroupWeight
     const double difference =
         shifted_above / count - (shifted_total - shifted_above) / (num_classes - count);
     const double variance = weight * (1 - weight) * difference * difference;
-    if (best_variance < 0 || variance > best_variance * (1 + kTie)) {
+    if (best_variance < 0 || variance > best_variance * (1 + kEqualVariance)) {
       best = cut;
       best_variance = variance;
     }

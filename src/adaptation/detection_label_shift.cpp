@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "detection_rules.h"
-#include "host_doubles.h"
+#include "adaptation/detection_rules.h"
+#include "adaptation/host_doubles.h"
 #include "proca/core/error.h"
 
 namespace proca::adaptation {

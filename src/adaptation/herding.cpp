@@ -1,13 +1,13 @@
-#include "proca/adaptation/herding.h"
+#include "adaptation/herding.h"
 
-#include "host_doubles.h"
+#include "adaptation/host_doubles.h"
 
 namespace proca::adaptation {
 namespace {
 
 // Squared distances that differ by less than this share are rounding: the two
 // images of a class of two are equally far from their mean, whatever the bits say.
-constexpr double kTie = 1e-9;
+constexpr double kEqualDistance = 1e-9;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ std::vector<int64_t> herd(const torch::Tensor& features, int64_t count,
     for (int64_t image = 0; image < num_images; ++image) {
       if (uses[static_cast<size_t>(image)] > most_uses) continue;
       const double distance = squared_distance(rows + image * size, wanted.data(), size);
-      if (best < 0 || distance < best_distance * (1 - kTie)) {
+      if (best < 0 || distance < best_distance * (1 - kEqualDistance)) {
         best = image;
         best_distance = distance;
       }

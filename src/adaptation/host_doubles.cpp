@@ -1,4 +1,4 @@
-#include "host_doubles.h"
+#include "adaptation/host_doubles.h"
 
 #include <array>
 #include <cmath>

@@ -1,8 +1,8 @@
-#include "proca/adaptation/prototype_mirror.h"
+#include "adaptation/prototype_mirror.h"
 
 #include <algorithm>
 
-#include "proca/models/device_copy.h"
+#include "models/weights/device_copy.h"
 
 namespace proca::adaptation {
 namespace {

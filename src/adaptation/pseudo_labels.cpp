@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "host_doubles.h"
+#include "adaptation/host_doubles.h"
 
 namespace proca::adaptation {
 namespace {
 
 // Cosines this close are equal but for rounding.
-constexpr double kTie = 1e-12;
+constexpr double kEqualCosine = 1e-12;
 
 /// Images in the space of the centroids.
 struct Points {
@@ -51,7 +51,7 @@ Assignment nearest(const Points& points, const Centroids& centroids) {
       const auto cosine = [&](int64_t k) { return length > 0 ? row[k] / length : 0.0; };
       int64_t best = 0;
       for (int64_t k = 1; k < num_classes; ++k) {
-        if (cosine(k) > cosine(best) + kTie) best = k;
+        if (cosine(k) > cosine(best) + kEqualCosine) best = k;
       }
       result.places.push_back(best);
       result.similarities.push_back(cosine(best));

@@ -1,4 +1,4 @@
-#include "proca/adaptation/schedule.h"
+#include "adaptation/schedule.h"
 
 #include <algorithm>
 #include <stdexcept>

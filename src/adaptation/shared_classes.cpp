@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "detection_rules.h"
-#include "host_doubles.h"
+#include "adaptation/detection_rules.h"
+#include "adaptation/host_doubles.h"
+#include "core/nearest_word.h"
 #include "proca/core/error.h"
-#include "proca/core/nearest_word.h"
 
 namespace proca::adaptation {
 namespace {

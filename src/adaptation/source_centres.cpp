@@ -1,4 +1,4 @@
-#include "proca/adaptation/source_centres.h"
+#include "adaptation/source_centres.h"
 
 #include <algorithm>
 #include <vector>
@@ -53,7 +53,7 @@ void ClassCentres::add(const torch::Tensor& features, const torch::Tensor& label
   }
 }
 
-void ClassCentres::add_up(models::Ranks& ranks) {
+void ClassCentres::add_up(compute::Ranks& ranks) {
   ranks.sum(sums_);
   const auto counts = torch::tensor(counts_, torch::kInt64).to(sums_.device());
   ranks.sum(counts);

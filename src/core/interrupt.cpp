@@ -7,7 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "terminal.h"
+#include "core/terminal.h"
 
 namespace proca {
 namespace {

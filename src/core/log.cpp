@@ -6,7 +6,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include "terminal.h"
+#include "core/terminal.h"
 
 namespace proca {
 namespace {

@@ -1,4 +1,4 @@
-#include "proca/core/nearest_word.h"
+#include "core/nearest_word.h"
 
 #include <algorithm>
 #include <cctype>

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/files/path.h"
+#include "core/nearest_word.h"
 #include "proca/core/error.h"
-#include "proca/core/nearest_word.h"
-#include "proca/core/path.h"
 
 namespace proca {
 namespace {

@@ -1,4 +1,4 @@
-#include "proca/core/progress.h"
+#include "core/progress.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/terminal.h"
 #include "proca/core/log.h"
-#include "terminal.h"
 
 namespace proca {
 namespace {

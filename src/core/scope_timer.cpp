@@ -1,4 +1,4 @@
-#include "proca/core/scope_timer.h"
+#include "core/scope_timer.h"
 
 #include <fmt/format.h>
 

@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "core/toml_statements.h"
 #include "proca/core/error.h"
-#include "toml_statements.h"
 
 namespace proca {
 namespace {

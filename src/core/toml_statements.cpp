@@ -1,4 +1,4 @@
-#include "toml_statements.h"
+#include "core/toml_statements.h"
 
 #include <algorithm>
 #include <charconv>

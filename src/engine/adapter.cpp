@@ -1,4 +1,5 @@
 #include "proca/engine/adapter.h"
+#include "state/state_writer.h"
 
 #include <algorithm>
 #include <set>
@@ -6,29 +7,29 @@
 #include <fmt/format.h>
 #include <torch/types.h>
 
-#include "agreement.h"
-#include "device_images.h"
+#include "core/files/path.h"
+#include "core/scope_timer.h"
+#include "core/stopwatch.h"
+#include "distributed/agreement.h"
+#include "engine/run_config.h"
+#include "engine/start_weights.h"
+#include "engine/step_features.h"
+#include "engine/step_views.h"
+#include "engine/training_warm_up.h"
+#include "models/weights/load_weights.h"
 #include "proca/core/error.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
-#include "proca/core/path.h"
-#include "proca/core/scope_timer.h"
-#include "proca/core/stopwatch.h"
-#include "proca/engine/event_log.h"
 #include "proca/engine/model_loading.h"
-#include "proca/models/load_weights.h"
 #include "proca/models/named_tensors.h"
-#include "run_config.h"
-#include "start_event.h"
-#include "start_weights.h"
-#include "state_files.h"
-#include "state_saver.h"
-#include "step_features.h"
-#include "step_files.h"
-#include "step_trainer.h"
-#include "step_views.h"
-#include "tensorboard_log.h"
-#include "training_warm_up.h"
+#include "proca/state/event_log.h"
+#include "state/start_event.h"
+#include "state/state_files.h"
+#include "state/state_saver.h"
+#include "state/step_files.h"
+#include "state/tensorboard_log.h"
+#include "training/feeds/device_images.h"
+#include "training/step_trainer.h"
 
 namespace proca::engine {
 
@@ -37,32 +38,33 @@ namespace fs = std::filesystem;
 namespace {
 
 // Of a step under way.
-const std::vector<std::string> kTrainingFiles = {kTrainingFile, kTrainingMemoryFile,
-                                                 kTrainingAdaptFile};
+const std::vector<std::string> kTrainingFiles = {state::kTrainingFile, state::kTrainingMemoryFile,
+                                                 state::kTrainingAdaptFile};
 
 }  // namespace
 
 class Adapter::Implementation {
  public:
-  Implementation(const AdaptOptions& options, fs::path folder, std::shared_ptr<DeviceImages> images,
-                 Purpose purpose)
+  Implementation(const AdaptOptions& options, fs::path folder,
+                 std::shared_ptr<training::DeviceImages> images, Purpose purpose)
       : options_(options),
         folder_(normalise_path(folder)),
         method_choice_(options.method.resolve(options.method_defaults)),
         recipe_(options.resolve(method_choice_.spec->recipe)),
-        device_(prepare_compute(options.compute)),
+        device_(compute::prepare_compute(options.compute)),
         images_(std::move(images)) {
-    check_state(StateDirectory::read_manifest(folder_));  // Before anything is locked or made.
+    check_state(
+        state::StateDirectory::read_manifest(folder_));  // Before anything is locked or made.
     const ScopeTimer timer("loading the state");
-    writer_ = std::make_unique<StateWriter>(folder_);
-    saver_ = std::make_unique<StateSaver>(*writer_);
+    writer_ = std::make_unique<state::StateWriter>(folder_);
+    saver_ = std::make_unique<state::StateSaver>(*writer_);
     const auto& state = writer_->state();
     check_state(state.manifest());
     manifest_ = state.manifest();
     if (!images_) {
-      images_ =
-          std::make_shared<DeviceImages>(device_, image_budget(options.load.cache_gpu, device_),
-                                         options.compute.resolved_threads());
+      images_ = std::make_shared<training::DeviceImages>(
+          device_, training::image_budget(options.load.cache_gpu, device_),
+          options.compute.resolved_threads());
     }
     inference_ = {.device = device_,
                   .batch_size = inference_batch_size(device_),
@@ -122,7 +124,8 @@ class Adapter::Implementation {
     if (method_->trains()) {
       train(step_digest, outcome);
     } else {
-      EventLog events(folder_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
+      state::EventLog events(folder_ / "events.jsonl", manifest_.events_bytes,
+                             manifest_.events_crc);
       announce(events);
       write_step_event(events, outcome, watch.seconds());
     }
@@ -132,16 +135,16 @@ class Adapter::Implementation {
     return outcome;
   }
 
-  const Manifest& manifest() const { return manifest_; }
+  const state::Manifest& manifest() const { return manifest_; }
   const models::ClassifierNetwork& network() const { return network_; }
   torch::Device device() const { return device_; }
-  const std::shared_ptr<DeviceImages>& images() const { return images_; }
+  const std::shared_ptr<training::DeviceImages>& images() const { return images_; }
   const methods::StepDecisions* decisions() const {
     return finished_decisions_ && method_ ? method_->decisions() : nullptr;
   }
 
   std::optional<data::ResizeOptions> training_size() const {
-    return engine::training_resize(recipe_, manifest_.model.preprocessing);
+    return training::training_resize(recipe_, manifest_.model.preprocessing);
   }
   void set_training_images(std::shared_ptr<const data::ImageSource> images) {
     training_images_ = std::move(images);
@@ -160,18 +163,18 @@ class Adapter::Implementation {
   void settle() { saver_->wait(); }
 
   void put_step_files(int64_t step, StepFiles files) {
-    StateChange change{.manifest = manifest_};
+    state::StateChange change{.manifest = manifest_};
     for (auto& [name, text] : files.texts) {
-      change.texts.emplace_back(step_file_name(step, name), std::move(text));
+      change.texts.emplace_back(state::step_file_name(step, name), std::move(text));
     }
     for (auto& [name, compute] : files.tensors) {
-      change.computed.emplace_back(step_file_name(step, name), std::move(compute));
+      change.computed.emplace_back(state::step_file_name(step, name), std::move(compute));
     }
     saver_->save(std::move(change));
   }
 
-  void write_event(const std::string& event, const std::vector<EventField>& fields) {
-    EventLog events(folder_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
+  void write_event(const std::string& event, const std::vector<state::EventField>& fields) {
+    state::EventLog events(folder_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
     announce(events);
     events.write(event, fields);
     keep(events);
@@ -184,9 +187,9 @@ class Adapter::Implementation {
     return memory != nullptr ? engine::shown_prototypes(*memory) : std::vector<std::string>{};
   }
 
-  FeatureSets reference_features(const FeaturePoints& seen) {
+  state::FeatureSets reference_features(const state::FeaturePoints& seen) {
     const ScopeTimer timer("features of prototypes");
-    FeatureSets sets;
+    state::FeatureSets sets;
     if (const auto* memory = method_ ? method_->memory() : nullptr) {
       sets.prototypes =
           prototype_points(*memory, seen, network_, manifest_.model.preprocessing, inference_);
@@ -198,13 +201,13 @@ class Adapter::Implementation {
   std::optional<std::string> step_file(int64_t step, const std::string& name) {
     saver_->wait();
     const auto& state = writer_->state();
-    const auto file = step_file_name(step, name);
+    const auto file = state::step_file_name(step, name);
     if (!state.has(file)) return std::nullopt;
     return state.read_text(file);
   }
 
  private:
-  void check_state(const Manifest& manifest) const {
+  void check_state(const state::Manifest& manifest) const {
     check_ready(manifest, folder_);
     const auto& used = manifest.method;
     if (used.empty() || used == method_choice_.spec->name) return;
@@ -223,13 +226,14 @@ class Adapter::Implementation {
     }
   }
 
-  void load_method(const StateDirectory& state) {
-    if (auto* memory = method_->memory(); memory != nullptr && state.has(kMemoryFile)) {
-      memory->load(state.read_tensors(kMemoryFile).tensors);
+  void load_method(const state::StateDirectory& state) {
+    if (auto* memory = method_->memory(); memory != nullptr && state.has(state::kMemoryFile)) {
+      memory->load(state.read_tensors(state::kMemoryFile).tensors);
     }
-    if (!state.has(kMethodFile)) return;
-    const auto saved = state.read_tensors(kMethodFile).tensors;
-    load_module_state(method_->auxiliary_modules().get(), models::part_of(saved, "auxiliary."));
+    if (!state.has(state::kMethodFile)) return;
+    const auto saved = state.read_tensors(state::kMethodFile).tensors;
+    training::load_module_state(method_->auxiliary_modules().get(),
+                                models::part_of(saved, "auxiliary."));
     method_->load(models::part_of(saved, "method."));
     finished_decisions_ = true;
   }
@@ -248,7 +252,7 @@ class Adapter::Implementation {
     if (unfinished == Unfinished::kRefuse) {
       refuse_other_options(folder_.string(),
                            fmt::format("step {} is under way", manifest_.step + 1),
-                           writer_->state().read_text(kTrainingAdaptFile), step_options_,
+                           writer_->state().read_text(state::kTrainingAdaptFile), step_options_,
                            "give the same command to go on, or --discard-unfinished to forget it");
     }
     log_warning(fmt::format("{}: the unfinished step {} is forgotten", folder_.string(),
@@ -264,9 +268,9 @@ class Adapter::Implementation {
   }
 
   // The training view of a step's images: its own store, unless that of evaluation will do.
-  TrainingImages target_images(data::LoadOptions& load) {
-    TrainingImages images{target_.get(),
-                          training_augmentation(recipe_, manifest_.model.preprocessing)};
+  training::TrainingImages target_images(data::LoadOptions& load) {
+    training::TrainingImages images{
+        target_.get(), training::training_augmentation(recipe_, manifest_.model.preprocessing)};
     if (const auto size = training_size()) {
       target_training_ = std::make_unique<data::ImageStore>(
           load.make_store(target_source_, *size, inference_.threads));
@@ -280,12 +284,12 @@ class Adapter::Implementation {
     return images;
   }
 
-  TrainingImages source_images(const data::LoadOptions& load) {
+  training::TrainingImages source_images(const data::LoadOptions& load) {
     if (!method_->uses_source(manifest_.step)) return {};
     const auto& source = views_->source(load);
     const auto size = training_size();
     return {size ? &source.training_store(*size) : &source.store(),
-            training_augmentation(recipe_, manifest_.model.preprocessing)};
+            training::training_augmentation(recipe_, manifest_.model.preprocessing)};
   }
 
   void train(const std::string& step_digest, StepOutcome& outcome) {
@@ -297,20 +301,20 @@ class Adapter::Implementation {
     auto context = views_->context();
     context.step = manifest_.step;
     context.seed = static_cast<uint64_t>(options_.seed);
-    StepTrainer trainer({.network = network_,
-                         .method = method_.get(),
-                         .source = source,
-                         .target = target,
-                         .preprocessing = manifest_.model.preprocessing,
-                         .recipe = recipe_,
-                         .num_iterations = options_.resolve_iterations(recipe_),
-                         .context = std::move(context),
-                         .device = device_,
-                         .compute = options_.compute,
-                         .images = images_.get()},
-                        machine_);
+    training::StepTrainer trainer({.network = network_,
+                                   .method = method_.get(),
+                                   .source = source,
+                                   .target = target,
+                                   .preprocessing = manifest_.model.preprocessing,
+                                   .recipe = recipe_,
+                                   .num_iterations = options_.resolve_iterations(recipe_),
+                                   .context = std::move(context),
+                                   .device = device_,
+                                   .compute = options_.compute,
+                                   .images = images_.get()},
+                                  machine_);
     if (manifest_.adapting) resume(trainer);
-    EventLog events(folder_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
+    state::EventLog events(folder_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
     announce(events);
     Stopwatch since_saving;
     const auto save = [&] {
@@ -332,9 +336,10 @@ class Adapter::Implementation {
       throw Interrupted("stopped and saved; the same command goes on from here");
     }
     if (auto* const ranks = options_.compute.ranks.get()) {  // What is compared is copied first.
-      check_agreement(ranks, "network", network_->state());
-      check_agreement(ranks, "method's state", method_->save());
-      if (auto* memory = method_->memory()) check_agreement(ranks, "memory", memory->save());
+      distributed::check_agreement(ranks, "network", network_->state());
+      distributed::check_agreement(ranks, "method's state", method_->save());
+      if (auto* memory = method_->memory())
+        distributed::check_agreement(ranks, "memory", memory->save());
     }
     trainer.check_finite();
     outcome.losses = trainer.losses();
@@ -344,53 +349,54 @@ class Adapter::Implementation {
     write_step_event(events, outcome, watch.seconds());
   }
 
-  void resume(StepTrainer& trainer) {
+  void resume(training::StepTrainer& trainer) {
     saver_->wait();
     const auto& state = writer_->state();
-    const StepPosition position{manifest_.adapting->epoch, manifest_.adapting->iteration};
-    if (auto* memory = method_->memory(); memory != nullptr && state.has(kTrainingMemoryFile)) {
-      memory->load(state.read_tensors(kTrainingMemoryFile).tensors);
+    const training::StepPosition position{manifest_.adapting->epoch, manifest_.adapting->iteration};
+    if (auto* memory = method_->memory();
+        memory != nullptr && state.has(state::kTrainingMemoryFile)) {
+      memory->load(state.read_tensors(state::kTrainingMemoryFile).tensors);
     }
-    trainer.load(state.read_tensors(kTrainingFile).tensors, position);
+    trainer.load(state.read_tensors(state::kTrainingFile).tensors, position);
     log_info(fmt::format("{}: step {} goes on after epoch {}, iteration {}", folder_.string(),
                          manifest_.step + 1, position.epoch, position.iteration));
   }
 
-  void save_training(const StepTrainer& trainer) {
+  void save_training(const training::StepTrainer& trainer) {
     saver_->wait();
-    writer_->put_tensors(kTrainingFile, trainer.state(), {});
-    writer_->put_text(kTrainingAdaptFile, step_options_);
+    writer_->put_tensors(state::kTrainingFile, trainer.state(), {});
+    writer_->put_text(state::kTrainingAdaptFile, step_options_);
     if (auto* memory = method_->memory();
         memory != nullptr && memory->revision() != saved_revision_) {
-      writer_->put_tensors(kTrainingMemoryFile, memory->save(), {});
+      writer_->put_tensors(state::kTrainingMemoryFile, memory->save(), {});
       saved_revision_ = memory->revision();
     }
     writer_->commit(manifest_);
   }
 
   // Once in every process.
-  void announce(EventLog& events) {
+  void announce(state::EventLog& events) {
     if (!options_.tensorboard.empty()) {
       if (!tensorboard_) tensorboard_.emplace(options_.tensorboard, events.count("adapt_epoch"));
       events.observe(
           [this](const auto& event, const auto& fields) { tensorboard_->add(event, fields); });
     }
-    if (!announced_) write_start_event(events, options_.compute, device_);
+    if (!announced_) state::write_start_event(events, options_.compute, device_);
     announced_ = true;
   }
 
-  void keep(const EventLog& events) {
+  void keep(const state::EventLog& events) {
     manifest_.events_bytes = events.size();
     manifest_.events_crc = events.crc();
   }
 
-  void write_step_event(EventLog& events, const StepOutcome& outcome, double seconds) {
+  void write_step_event(state::EventLog& events, const StepOutcome& outcome, double seconds) {
     events.write("step", {{"step", outcome.step},
                           {"images", outcome.num_images},
                           {"detected_classes", static_cast<int64_t>(outcome.detected.size())},
                           {"seconds", seconds},
-                          {"peak_memory_bytes", peak_host_bytes()},
-                          {"peak_gpu_memory_bytes", peak_device_bytes(device_)}});
+                          {"peak_memory_bytes", compute::peak_host_bytes()},
+                          {"peak_gpu_memory_bytes", compute::peak_device_bytes(device_)}});
     keep(events);
   }
 
@@ -398,50 +404,53 @@ class Adapter::Implementation {
     const ScopeTimer timer("describing the step");
     const auto& names = manifest_.model.class_names;
     const int64_t number = manifest_.step + 1;
-    StateChange change{.removed = kTrainingFiles};
+    state::StateChange change{.removed = kTrainingFiles};
     const auto put_text = [&](const std::string& name, std::string text) {
       change.texts.emplace_back(name, std::move(text));
     };
     if (const auto* decisions = method_->decisions()) {
-      put_text(step_file_name(number, "detection.json"), detection_json(*decisions, names));
-      put_text(step_file_name(number, "pseudo_labels.csv"),
-               pseudo_labels_csv(*decisions, *target_, names));
+      put_text(state::step_file_name(number, "detection.json"),
+               state::detection_json(*decisions, names));
+      put_text(state::step_file_name(number, "pseudo_labels.csv"),
+               state::pseudo_labels_csv(*decisions, *target_, names));
     }
     if (auto* memory = method_->memory()) {
-      put_text(step_file_name(number, "prototypes.json"),
-               prototypes_json(*memory, manifest_.step, names));
+      put_text(state::step_file_name(number, "prototypes.json"),
+               state::prototypes_json(*memory, manifest_.step, names));
       if (tensorboard_) tensorboard_->add_prototypes(*memory, number, names);
       if (memory->num_classes() > 0 && memory->revision() != finished_revision_) {
-        change.tensors.emplace_back(kMemoryFile, memory->save());
+        change.tensors.emplace_back(state::kMemoryFile, memory->save());
       }
       saved_revision_ = finished_revision_ = memory->revision();
     }
-    if (method_->trains()) change.tensors.emplace_back(kModelFile, network_->state());
+    if (method_->trains()) change.tensors.emplace_back(state::kModelFile, network_->state());
     models::NamedTensors method_state;
     models::put_part(method_state, "method.", method_->save());
-    models::put_part(method_state, "auxiliary.", module_state(method_->auxiliary_modules().get()));
-    if (!method_state.empty()) change.tensors.emplace_back(kMethodFile, std::move(method_state));
+    models::put_part(method_state, "auxiliary.",
+                     training::module_state(method_->auxiliary_modules().get()));
+    if (!method_state.empty())
+      change.tensors.emplace_back(state::kMethodFile, std::move(method_state));
     if (records_features_) {
-      FeatureSets sets;
+      state::FeatureSets sets;
       try {
         sets = reference_features({});
         sets.target = target_points(*target_, method_->decisions(), network_,
                                     manifest_.model.preprocessing, inference_);
       } catch (const c10::Error& error) {
         // Nothing depends on it: no reason to lose a step.
-        log_warning(
-            fmt::format("{} is left out: {}", kFeaturesFile, error.what_without_backtrace()));
+        log_warning(fmt::format("{} is left out: {}", state::kFeaturesFile,
+                                error.what_without_backtrace()));
       }
       if (sets.target.size() > 0) {
         change.computed.emplace_back(
-            step_file_name(number, kFeaturesFile),
-            [sets = std::move(sets)] { return make_feature_record(sets).save(); });
+            state::step_file_name(number, state::kFeaturesFile),
+            [sets = std::move(sets)] { return state::make_feature_record(sets).save(); });
       }
     }
-    put_text(kAdaptFile, step_options_);
-    put_text(step_file_name(number, "options.toml"), step_options_);
+    put_text(state::kAdaptFile, step_options_);
+    put_text(state::step_file_name(number, "options.toml"), step_options_);
     if (const auto* decisions = method_->decisions()) {
-      add_labelled_classes(*decisions, manifest_.adapted_classes);
+      state::add_labelled_classes(*decisions, manifest_.adapted_classes);
     }
     manifest_.model.neck = network_->neck_layout();
     manifest_.adapting.reset();
@@ -458,17 +467,17 @@ class Adapter::Implementation {
   methods::MethodOptions::Resolved method_choice_;
   methods::TrainingRecipe recipe_;
   torch::Device device_;
-  std::shared_ptr<DeviceImages> images_;
+  std::shared_ptr<training::DeviceImages> images_;
   InferenceOptions inference_;
-  std::unique_ptr<StateWriter> writer_;
-  std::unique_ptr<StateSaver> saver_;  // ends before the writer
-  Manifest manifest_;
+  std::unique_ptr<state::StateWriter> writer_;
+  std::unique_ptr<state::StateSaver> saver_;  // ends before the writer
+  state::Manifest manifest_;
   models::ClassifierNetwork network_{nullptr};
   std::unique_ptr<methods::Method> method_;
-  std::unique_ptr<TrainingMachine> machine_;  // of the last step
-  std::optional<TrainingWarmUp> warm_up_;     // of the first step
-  int64_t saved_revision_ = 0;                // of the memory in the last checkpoint
-  int64_t finished_revision_ = 0;             // of the memory of the last finished step
+  std::unique_ptr<training::TrainingMachine> machine_;  // of the last step
+  std::optional<TrainingWarmUp> warm_up_;               // of the first step
+  int64_t saved_revision_ = 0;                          // of the memory in the last checkpoint
+  int64_t finished_revision_ = 0;                       // of the memory of the last finished step
   std::unique_ptr<StepViews> views_;
   // Of the step under way.
   std::unique_ptr<data::ImageStore> target_, target_training_;
@@ -479,11 +488,11 @@ class Adapter::Implementation {
   bool unusable_ = false;
   bool records_features_ = true;
   bool announced_ = false;
-  std::optional<TensorBoardLog> tensorboard_;
+  std::optional<state::TensorBoardLog> tensorboard_;
 };
 
-Adapter::Adapter(const AdaptOptions& options, fs::path state, std::shared_ptr<DeviceImages> images,
-                 Purpose purpose)
+Adapter::Adapter(const AdaptOptions& options, fs::path state,
+                 std::shared_ptr<training::DeviceImages> images, Purpose purpose)
     : implementation_(std::make_unique<Implementation>(options, std::move(state), std::move(images),
                                                        purpose)) {}
 Adapter::~Adapter() = default;
@@ -492,10 +501,12 @@ StepOutcome Adapter::adapt(std::shared_ptr<const data::ImageSource> target, Same
                            Unfinished unfinished) {
   return implementation_->adapt(std::move(target), same_images, unfinished);
 }
-const Manifest& Adapter::manifest() const { return implementation_->manifest(); }
+const state::Manifest& Adapter::manifest() const { return implementation_->manifest(); }
 const models::ClassifierNetwork& Adapter::network() const { return implementation_->network(); }
 torch::Device Adapter::device() const { return implementation_->device(); }
-const std::shared_ptr<DeviceImages>& Adapter::images() const { return implementation_->images(); }
+const std::shared_ptr<training::DeviceImages>& Adapter::images() const {
+  return implementation_->images();
+}
 const methods::StepDecisions* Adapter::decisions() const { return implementation_->decisions(); }
 std::optional<data::ResizeOptions> Adapter::training_resize() const {
   return implementation_->training_size();
@@ -510,11 +521,11 @@ void Adapter::settle() { implementation_->settle(); }
 std::vector<std::string> Adapter::shown_prototypes() const {
   return implementation_->shown_prototypes();
 }
-FeatureSets Adapter::reference_features(const FeaturePoints& seen) {
+state::FeatureSets Adapter::reference_features(const state::FeaturePoints& seen) {
   return implementation_->reference_features(seen);
 }
 void Adapter::leave_features_to_caller() { implementation_->leave_features_to_caller(); }
-void Adapter::write_event(const std::string& event, const std::vector<EventField>& fields) {
+void Adapter::write_event(const std::string& event, const std::vector<state::EventField>& fields) {
   implementation_->write_event(event, fields);
 }
 void Adapter::put_step_files(int64_t step, StepFiles files) {

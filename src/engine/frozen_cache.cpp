@@ -1,4 +1,4 @@
-#include "frozen_cache.h"
+#include "engine/frozen_cache.h"
 
 #include <optional>
 
@@ -6,11 +6,11 @@
 #include <fmt/ranges.h>
 #include <torch/types.h>
 
-#include "proca/core/content_hash.h"
+#include "core/files/content_hash.h"
+#include "models/weights/safetensors.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
-#include "proca/models/safetensors.h"
 
 namespace proca::engine {
 namespace {

@@ -8,46 +8,46 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/types.h>
 
-#include "device_images.h"
-#include "loader_feed.h"
-#include "proca/adaptation/source_centres.h"
+#include "adaptation/source_centres.h"
+#include "core/progress.h"
+#include "core/scope_timer.h"
+#include "models/inference/inference_network.h"
+#include "models/weights/device_copy.h"
+#include "proca/compute/precision.h"
 #include "proca/core/interrupt.h"
-#include "proca/core/progress.h"
-#include "proca/core/scope_timer.h"
-#include "proca/engine/image_tensors.h"
-#include "proca/engine/precision.h"
-#include "proca/models/device_copy.h"
-#include "proca/models/inference_network.h"
+#include "training/feeds/device_images.h"
+#include "training/feeds/image_tensors.h"
+#include "training/feeds/loader_feed.h"
 
 namespace proca::engine {
 
 namespace {
 
-models::Share share_of(const data::ImageStore& store, const InferenceOptions& options) {
+compute::Share share_of(const data::ImageStore& store, const InferenceOptions& options) {
   return options.ranks != nullptr ? options.ranks->share_of(store.size())
-                                  : models::Share{0, store.size()};
+                                  : compute::Share{0, store.size()};
 }
 
-std::unique_ptr<BatchFeed> open_feed(const data::ImageStore& store, const models::Share& share,
-                                     const data::Preprocessing& preprocessing,
-                                     const InferenceOptions& options) {
-  FeedPlan plan{.batches = data::ordered_batches(share.count, options.batch_size),
-                .augmentation = preprocessing.centre_crop()};
+std::unique_ptr<training::BatchFeed> open_feed(const data::ImageStore& store,
+                                               const compute::Share& share,
+                                               const data::Preprocessing& preprocessing,
+                                               const InferenceOptions& options) {
+  training::FeedPlan plan{.batches = data::ordered_batches(share.count, options.batch_size),
+                          .augmentation = preprocessing.centre_crop()};
   for (auto& batch : plan.batches) {
     for (int64_t& index : batch) index += share.first;
   }
   plan.epochs.assign(plan.batches.size(), 0);
   if (options.images != nullptr) return options.images->feed(store, std::move(plan), preprocessing);
-  return std::make_unique<LoaderFeed>(store, std::move(plan), preprocessing, options.device,
-                                      options.threads);
+  return std::make_unique<training::LoaderFeed>(store, std::move(plan), preprocessing,
+                                                options.device, options.threads);
 }
 
 // The same while the caller does something else: images that are not on the device yet may be
 // many.
-std::future<std::unique_ptr<BatchFeed>> begin_feed(const data::ImageStore& store,
-                                                   const models::Share& share,
-                                                   const data::Preprocessing& preprocessing,
-                                                   const InferenceOptions& options) {
+std::future<std::unique_ptr<training::BatchFeed>> begin_feed(
+    const data::ImageStore& store, const compute::Share& share,
+    const data::Preprocessing& preprocessing, const InferenceOptions& options) {
   const auto open = [&store, share, &preprocessing, &options] {
     return open_feed(store, share, preprocessing, options);
   };
@@ -60,11 +60,12 @@ std::future<std::unique_ptr<BatchFeed>> begin_feed(const data::ImageStore& store
   });
 }
 
-void for_each_batch(BatchFeed& feed, const models::Share& share, const InferenceOptions& options,
-                    const std::function<void(const TensorBatch&, std::vector<int64_t>)>& receive) {
+void for_each_batch(
+    training::BatchFeed& feed, const compute::Share& share, const InferenceOptions& options,
+    const std::function<void(const training::TensorBatch&, std::vector<int64_t>)>& receive) {
   const torch::NoGradGuard no_grad;
   // Also when a method asks in the middle of an iteration: decisions are made of this.
-  const AutocastScope precise(Precision::kTf32, options.device);
+  const compute::AutocastScope precise(compute::Precision::kTf32, options.device);
   Progress progress(options.title, share.count, "images");
   int64_t done = 0;
   while (const auto batch = feed.next()) {
@@ -95,16 +96,16 @@ torch::Tensor filled_up(const torch::Tensor& images, int64_t num_images,
 // What the network says about one batch after the other of some images, on its device.
 void for_each_output(
     const models::ClassifierNetwork& network, const data::ImageStore& store,
-    const models::Share& share, const data::Preprocessing& preprocessing,
+    const compute::Share& share, const data::Preprocessing& preprocessing,
     const InferenceOptions& options,
     const std::function<void(const models::NetworkOutput&, std::vector<int64_t>)>& receive) {
   const ScopeTimer timer(options.title);
   auto opening = begin_feed(store, share, preprocessing, options);
   const auto run =
-      models::make_predictor(network, inference_dtype(options.precision, options.device));
+      models::make_predictor(network, compute::inference_dtype(options.precision, options.device));
   const auto feed = opening.get();
   for_each_batch(*feed, share, options,
-                 [&](const TensorBatch& batch, std::vector<int64_t> indexes) {
+                 [&](const training::TensorBatch& batch, std::vector<int64_t> indexes) {
                    const int64_t count = batch.images.size(0);
                    const auto output = run(filled_up(batch.images, store.size(), options));
                    receive({output.features.narrow(0, 0, count), output.logits.narrow(0, 0, count)},
@@ -138,11 +139,12 @@ void predict(const models::ClassifierNetwork& network, const data::ImageStore& s
 
 void visit_images(const data::ImageStore& store, const data::Preprocessing& preprocessing,
                   const InferenceOptions& options, const methods::StepContext::Visitor& visitor) {
-  const models::Share all{0, store.size()};
+  const compute::Share all{0, store.size()};
   const auto feed = open_feed(store, all, preprocessing, options);
-  for_each_batch(*feed, all, options, [&](const TensorBatch& batch, const std::vector<int64_t>&) {
-    visitor(batch.images, batch.labels);
-  });
+  for_each_batch(*feed, all, options,
+                 [&](const training::TensorBatch& batch, const std::vector<int64_t>&) {
+                   visitor(batch.images, batch.labels);
+                 });
 }
 
 methods::Predictions predict_all(const models::ClassifierNetwork& network,
@@ -184,16 +186,16 @@ methods::Predictions predict_pixels(const models::ClassifierNetwork& network,
                                     const data::Preprocessing& preprocessing,
                                     const InferenceOptions& options) {
   const torch::NoGradGuard no_grad;
-  const AutocastScope precise(Precision::kTf32, options.device);
+  const compute::AutocastScope precise(compute::Precision::kTf32, options.device);
   const auto run =
-      models::make_predictor(network, inference_dtype(options.precision, options.device));
+      models::make_predictor(network, compute::inference_dtype(options.precision, options.device));
   const auto on_device = torch::dtype(torch::kFloat32).device(options.device);
   const auto probabilities = torch::empty({pixels.size(0), network->num_classes()}, on_device);
   const auto features = torch::empty({pixels.size(0), network->feature_size()}, on_device);
   for (int64_t done = 0; done < pixels.size(0); done += options.batch_size) {
     const int64_t count = std::min(options.batch_size, pixels.size(0) - done);
     const auto images =
-        to_network_input(pixels.narrow(0, done, count), preprocessing, options.device);
+        training::to_network_input(pixels.narrow(0, done, count), preprocessing, options.device);
     const auto output = run(filled_up(images, pixels.size(0), options));
     probabilities.narrow(0, done, count).copy_(probabilities_of(output).narrow(0, 0, count));
     features.narrow(0, done, count).copy_(output.features.narrow(0, 0, count));

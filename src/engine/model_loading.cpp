@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <torch/types.h>
 
+#include "models/weights/load_weights.h"
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/models/export.h"
-#include "proca/models/load_weights.h"
 
 namespace proca::engine {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::string_view kScriptPrefix = "script:";
 
 }  // namespace
 
-models::ClassifierNetwork build_network(const ModelDescription& description,
+models::ClassifierNetwork build_network(const state::ModelDescription& description,
                                         std::optional<uint64_t> seed,
                                         const std::filesystem::path& folder) {
   models::BackboneOptions options;
@@ -33,20 +33,20 @@ models::ClassifierNetwork build_network(const ModelDescription& description,
   return network;
 }
 
-void check_ready(const Manifest& manifest, const std::filesystem::path& folder) {
-  if (manifest.phase == Phase::kReady) return;
+void check_ready(const state::Manifest& manifest, const std::filesystem::path& folder) {
+  if (manifest.phase == state::Phase::kReady) return;
   throw InputError(fmt::format(
       "{}: its source training has not ended ({} epochs done); run proca pretrain again to go on",
       folder.string(), manifest.epoch));
 }
 
-StateDirectory open_ready(const std::filesystem::path& folder) {
-  StateDirectory state(folder);
+state::StateDirectory open_ready(const std::filesystem::path& folder) {
+  state::StateDirectory state(folder);
   check_ready(state.manifest(), folder);
   return state;
 }
 
-LoadedModel load_model(const StateDirectory& state) {
+LoadedModel load_model(const state::StateDirectory& state) {
   const auto& manifest = state.manifest();
   check_ready(manifest, state.folder());
   LoadedModel model;
@@ -95,7 +95,7 @@ LoadedModel ModelOptions::load() const {
   if (!state.empty() && (!backbone.empty() || !weights.empty())) {
     throw InvalidOption("--state: cannot be combined with --backbone and --weights");
   }
-  if (!state.empty()) return load_model(StateDirectory(state));
+  if (!state.empty()) return load_model(state::StateDirectory(state));
   if (backbone.empty() || weights.empty()) {
     throw InvalidOption("which model? give --state DIR, or --backbone NAME and --weights FILE");
   }

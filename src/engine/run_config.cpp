@@ -1,4 +1,4 @@
-#include "run_config.h"
+#include "engine/run_config.h"
 
 #include <filesystem>
 #include <set>
@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "proca/core/content_hash.h"
+#include "core/files/content_hash.h"
+#include "core/parallel.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
-#include "proca/core/parallel.h"
 
 namespace proca::engine {
 

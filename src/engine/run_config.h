@@ -4,7 +4,7 @@
 
 #include "proca/core/options.h"
 #include "proca/data/image_store.h"
-#include "proca/engine/state_directory.h"
+#include "proca/state/state_directory.h"
 
 namespace proca::engine {
 

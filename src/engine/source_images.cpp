@@ -1,18 +1,18 @@
-#include "source_images.h"
+#include "engine/source_images.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "device_images.h"
-#include "proca/adaptation/source_centres.h"
+#include "adaptation/source_centres.h"
+#include "engine/run_config.h"
 #include "proca/core/error.h"
-#include "run_config.h"
+#include "training/feeds/device_images.h"
 
 namespace proca::engine {
 namespace {
 
-std::unique_ptr<data::ImageSource> open_source(const StateDirectory& state) {
+std::unique_ptr<data::ImageSource> open_source(const state::StateDirectory& state) {
   const auto& manifest = state.manifest();
   try {
     return data::open_images(std::filesystem::path(manifest.source),
@@ -29,7 +29,7 @@ std::unique_ptr<data::ImageSource> open_source(const StateDirectory& state) {
 
 }  // namespace
 
-SourceImages::SourceImages(const StateDirectory& state, const data::LoadOptions& load,
+SourceImages::SourceImages(const state::StateDirectory& state, const data::LoadOptions& load,
                            const InferenceOptions& inference)
     : preprocessing_(state.manifest().model.preprocessing),
       inference_(inference),

@@ -7,7 +7,7 @@
 
 #include "proca/data/load_options.h"
 #include "proca/engine/inference.h"
-#include "proca/engine/state_directory.h"
+#include "proca/state/state_directory.h"
 
 namespace proca::engine {
 
@@ -16,7 +16,7 @@ namespace proca::engine {
 class SourceImages {
  public:
   /// Throws `InputError` naming state and path when they are no longer there.
-  SourceImages(const StateDirectory& state, const data::LoadOptions& load,
+  SourceImages(const state::StateDirectory& state, const data::LoadOptions& load,
                const InferenceOptions& inference);
 
   /// Its images need not be kept on the device any more.

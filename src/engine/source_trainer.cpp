@@ -8,31 +8,31 @@
 #include <torch/types.h>
 #include <nlohmann/json.hpp>
 
-#include "agreement.h"
-#include "device_images.h"
-#include "finite_check.h"
+#include "core/files/lock_file.h"
+#include "core/files/path.h"
+#include "core/progress.h"
+#include "core/stopwatch.h"
+#include "data/source/subset.h"
+#include "distributed/agreement.h"
+#include "engine/run_config.h"
+#include "models/weights/load_weights.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
-#include "proca/core/lock_file.h"
 #include "proca/core/log.h"
-#include "proca/core/path.h"
-#include "proca/core/progress.h"
-#include "proca/core/stopwatch.h"
-#include "proca/data/subset.h"
-#include "proca/engine/event_log.h"
-#include "proca/engine/image_tensors.h"
 #include "proca/engine/inference.h"
 #include "proca/engine/model_loading.h"
-#include "proca/engine/sgd.h"
-#include "proca/engine/state_directory.h"
-#include "proca/models/load_weights.h"
 #include "proca/models/named_tensors.h"
-#include "run_config.h"
-#include "start_event.h"
-#include "state_files.h"
-#include "tensorboard_log.h"
-#include "training_iteration.h"
+#include "proca/state/event_log.h"
+#include "state/start_event.h"
+#include "state/state_files.h"
+#include "state/state_writer.h"
+#include "state/tensorboard_log.h"
+#include "training/feeds/device_images.h"
+#include "training/feeds/image_tensors.h"
+#include "training/finite_check.h"
+#include "training/sgd.h"
+#include "training/training_iteration.h"
 
 namespace proca::engine {
 namespace {
@@ -74,7 +74,7 @@ void check_classes(const data::ImageListing& listing) {
 void finish_last_checkpoint(const fs::path& folder) {
   for (const auto& entry : entries_of(folder)) {
     if (entry.extension() != ".next") continue;
-    const StateWriter finishes_it(folder);
+    const state::StateWriter finishes_it(folder);
     return;
   }
 }
@@ -84,7 +84,7 @@ class SourceTrainer {
   SourceTrainer(const SourceTrainingOptions& options, const fs::path& out)
       : options_(options),
         recipe_(options.resolved_recipe()),
-        device_(prepare_compute(options.compute)),
+        device_(compute::prepare_compute(options.compute)),
         out_(normalise_path(out)) {}
 
   SourceTrainingResult run() {
@@ -98,20 +98,20 @@ class SourceTrainer {
       return {recipe_.epochs, std::nullopt};
     }
     build();
-    StateWriter writer(out_);
+    state::StateWriter writer(out_);
     // Once more: until the lock was ours, another process may have gone on with it.
     if (is_trained()) return {recipe_.epochs, std::nullopt};
-    if (StateDirectory::exists(out_)) resume(StateDirectory(out_));
+    if (state::StateDirectory::exists(out_)) resume(state::StateDirectory(out_));
     load_images();
     save_fixed_files(writer);
-    EventLog events(out_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
-    std::optional<TensorBoardLog> tensorboard;
+    state::EventLog events(out_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
+    std::optional<state::TensorBoardLog> tensorboard;
     if (!options_.tensorboard.empty()) {
       tensorboard.emplace(options_.tensorboard, manifest_.epoch);
       events.observe(
           [&](const auto& event, const auto& fields) { tensorboard->add(event, fields); });
     }
-    write_start_event(events, options_.compute, device_);
+    state::write_start_event(events, options_.compute, device_);
     SourceTrainingResult result;
     while (manifest_.epoch < recipe_.epochs) {
       try {
@@ -133,13 +133,13 @@ class SourceTrainer {
  private:
   // Whether the state holds this very training, finished. Another training is refused.
   bool is_trained() const {
-    if (!StateDirectory::exists(out_)) return false;
-    const StateDirectory state(out_);
+    if (!state::StateDirectory::exists(out_)) return false;
+    const state::StateDirectory state(out_);
     if (state.manifest().config_digest != digest(config_)) {
-      refuse_other_options(out_.string(), "holds a training", state.read_text(kConfigFile), config_,
-                           "use the same or another --out");
+      refuse_other_options(out_.string(), "holds a training", state.read_text(state::kConfigFile),
+                           config_, "use the same or another --out");
     }
-    if (state.manifest().phase != Phase::kReady) return false;
+    if (state.manifest().phase != state::Phase::kReady) return false;
     log_info(
         fmt::format("{}: is trained already, {} epochs", out_.string(), state.manifest().epoch));
     return true;
@@ -178,24 +178,27 @@ class SourceTrainer {
     }
     if (model.backbone.starts_with("script:")) {
       script_ = read_text_file(model.backbone.substr(7));
-      model.backbone = std::string("script:") + kScriptFile;
+      model.backbone = std::string("script:") + state::kScriptFile;
     }
     network_->to(device_);
     optimizer_.emplace(
-        std::vector<ParameterGroup>{
+        std::vector<training::ParameterGroup>{
             {network_->backbone_parameters(), recipe_.lr, options_.weight_decay},
             {network_->head_parameters(), recipe_.head_lr, options_.weight_decay}},
         options_.momentum);
     iteration_.emplace(
-        *optimizer_, [this](const TrainingIteration::Tensors& batch) { return losses_of(batch); },
+        *optimizer_,
+        [this](const training::TrainingIteration::Tensors& batch) { return losses_of(batch); },
         options_.compute, device_,
-        recorder_for(options_.compute, device_, /*is_repeatable=*/true, "source training"));
-    share_training(*iteration_, network_, options_.compute);
+        training::recorder_for(options_.compute, device_, /*is_repeatable=*/true,
+                               "source training"));
+    training::share_training(*iteration_, network_, options_.compute);
   }
 
-  void resume(const StateDirectory& state) {
-    models::load_weights(network_, state.read_tensors(kModelFile), models::HeadPolicy::kMustMatch);
-    optimizer_->load_state(state.read_tensors(kOptimizerFile).tensors);
+  void resume(const state::StateDirectory& state) {
+    models::load_weights(network_, state.read_tensors(state::kModelFile),
+                         models::HeadPolicy::kMustMatch);
+    optimizer_->load_state(state.read_tensors(state::kOptimizerFile).tensors);
     manifest_.epoch = state.manifest().epoch;
     manifest_.events_bytes = state.manifest().events_bytes;
     manifest_.events_crc = state.manifest().events_crc;
@@ -206,8 +209,8 @@ class SourceTrainer {
     const auto split = data::stratified_split(source_->listing(), options_.holdout,
                                               static_cast<uint64_t>(options_.seed));
     const auto threads = options_.compute.resolved_threads();
-    images_ = std::make_unique<DeviceImages>(
-        device_, image_budget(options_.load.cache_gpu, device_), threads);
+    images_ = std::make_unique<training::DeviceImages>(
+        device_, training::image_budget(options_.load.cache_gpu, device_), threads);
     training_.emplace(options_.load.make_store(
         data::subset(source_, split.training),
         {data::ResizeOptions::Mode::kExact, options_.resolved_resize()}, threads));
@@ -227,9 +230,9 @@ class SourceTrainer {
                                      manifest_.model.preprocessing.resolved_resize(), threads));
   }
 
-  void save_fixed_files(StateWriter& writer) {
-    writer.put_text(kConfigFile, config_);
-    if (!script_.empty()) writer.put_text(kScriptFile, script_);
+  void save_fixed_files(state::StateWriter& writer) {
+    writer.put_text(state::kConfigFile, config_);
+    if (!script_.empty()) writer.put_text(state::kScriptFile, script_);
   }
 
   double lr_scale(int64_t iteration, int64_t total) const {
@@ -239,7 +242,7 @@ class SourceTrainer {
   }
 
   // Of images and labels. What is reported is a mean over images, not over batches.
-  std::vector<methods::LossTerm> losses_of(const TrainingIteration::Tensors& batch) {
+  std::vector<methods::LossTerm> losses_of(const training::TrainingIteration::Tensors& batch) {
     const auto logits = network_->forward(batch[0]).logits;
     const auto loss = F::cross_entropy(
         logits, batch[1], F::CrossEntropyFuncOptions().label_smoothing(options_.label_smoothing));
@@ -248,7 +251,7 @@ class SourceTrainer {
   }
 
   // One pass over the images; returns the held-out accuracy if there is a hold-out.
-  std::optional<double> train_epoch(int64_t epoch, EventLog& events) {
+  std::optional<double> train_epoch(int64_t epoch, state::EventLog& events) {
     const Stopwatch watch;
     network_->train();
     const auto batches =
@@ -298,15 +301,15 @@ class SourceTrainer {
   };
 
   std::optional<double> report_epoch(int64_t epoch, double loss, const EpochCost& cost,
-                                     EventLog& events) {
+                                     state::EventLog& events) {
     const double images_per_s = static_cast<double>(cost.images) / cost.seconds;
     auto line = fmt::format("epoch {}/{}: loss {:.4f}, {:.0f} images/s", epoch + 1, recipe_.epochs,
                             loss, images_per_s);
-    std::vector<EventField> fields = {{"epoch", epoch + 1},
-                                      {"loss", loss},
-                                      {"images_per_s", images_per_s},
-                                      {"seconds", cost.seconds},
-                                      {"data_s", cost.data_s}};
+    std::vector<state::EventField> fields = {{"epoch", epoch + 1},
+                                             {"loss", loss},
+                                             {"images_per_s", images_per_s},
+                                             {"seconds", cost.seconds},
+                                             {"data_s", cost.data_s}};
     std::optional<double> accuracy;
     if (holdout_) {
       accuracy = evaluate(network_, *holdout_, manifest_.model.preprocessing,
@@ -333,8 +336,8 @@ class SourceTrainer {
 
   // Writing takes as long as a short epoch on a GPU. Until it is due a copy will do, which
   // is written if the next epoch is cut off.
-  void end_epoch(StateWriter& writer) {
-    check_agreement(options_.compute.ranks.get(), "network", network_->state());
+  void end_epoch(state::StateWriter& writer) {
+    distributed::check_agreement(options_.compute.ranks.get(), "network", network_->state());
     const auto every = static_cast<double>(options_.checkpoint_every);
     if (manifest_.epoch == recipe_.epochs || since_saving_.seconds() >= every) {
       unsaved_.reset();
@@ -348,21 +351,21 @@ class SourceTrainer {
     }
   }
 
-  void save_checkpoint(StateWriter& writer, const State& state) {
+  void save_checkpoint(state::StateWriter& writer, const State& state) {
     // The last iteration's loss is of the weights before it.
-    if (const auto weight = find_not_finite(state.network)) {
+    if (const auto weight = training::find_not_finite(state.network)) {
       throw Error(fmt::format(
           "epoch {}: a weight of \"{}\" is no longer a number; start again with a lower --lr and "
           "another --out",
           manifest_.epoch, *weight));
     }
-    writer.put_tensors(kModelFile, state.network, {});
+    writer.put_tensors(state::kModelFile, state.network, {});
     if (manifest_.epoch < recipe_.epochs) {
-      writer.put_tensors(kOptimizerFile, state.optimizer, {});
+      writer.put_tensors(state::kOptimizerFile, state.optimizer, {});
     } else {
-      manifest_.phase = Phase::kReady;
-      writer.put_tensors(kSourceFile, state.network, {});
-      writer.remove(kOptimizerFile);
+      manifest_.phase = state::Phase::kReady;
+      writer.put_tensors(state::kSourceFile, state.network, {});
+      writer.remove(state::kOptimizerFile);
     }
     writer.commit(manifest_);
   }
@@ -372,17 +375,17 @@ class SourceTrainer {
   std::string config_;
   torch::Device device_;
   fs::path out_;
-  Manifest manifest_;
+  state::Manifest manifest_;
   std::string script_;  // the file of a script backbone, which the state keeps
   std::shared_ptr<data::ImageSource> source_;
   models::ClassifierNetwork network_{nullptr};
-  std::optional<Sgd> optimizer_;
-  std::optional<TrainingIteration> iteration_;
+  std::optional<training::Sgd> optimizer_;
+  std::optional<training::TrainingIteration> iteration_;
   Stopwatch since_saving_;
   std::optional<State> unsaved_;  // of the last finished epoch, if no file has it
   std::string note_;              // beside the progress bar: the last epoch's loss
   std::optional<data::ImageStore> training_, holdout_;
-  std::unique_ptr<DeviceImages> images_;
+  std::unique_ptr<training::DeviceImages> images_;
 };
 
 }  // namespace

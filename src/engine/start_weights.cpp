@@ -1,13 +1,13 @@
-#include "start_weights.h"
+#include "engine/start_weights.h"
 
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "models/weights/load_weights.h"
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/engine/model_loading.h"
-#include "proca/models/load_weights.h"
 
 namespace proca::engine {
 namespace {
@@ -37,7 +37,7 @@ std::string start_weights_of(const AdaptOptions& options) {
 }
 
 void start_network(models::ClassifierNetwork& network, const AdaptOptions& options,
-                   const methods::MethodSpec& method, const ModelDescription& description,
+                   const methods::MethodSpec& method, const state::ModelDescription& description,
                    const std::filesystem::path& folder) {
   const auto file = start_weights_of(options);
   if (file.empty()) {

@@ -15,7 +15,7 @@ std::string start_weights_of(const AdaptOptions& options);
 /// Makes a network that holds the source model what the method's first step starts from:
 /// itself, or a fresh one with the weights of a file. `folder` is the state's.
 void start_network(models::ClassifierNetwork& network, const AdaptOptions& options,
-                   const methods::MethodSpec& method, const ModelDescription& description,
+                   const methods::MethodSpec& method, const state::ModelDescription& description,
                    const std::filesystem::path& folder);
 
 /// What decides how a step trains, less the method's own options, as lines of TOML.

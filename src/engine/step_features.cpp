@@ -1,10 +1,10 @@
-#include "step_features.h"
+#include "engine/step_features.h"
 
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
 
-#include "proca/engine/image_tensors.h"
+#include "training/feeds/image_tensors.h"
 
 namespace proca::engine {
 namespace {
@@ -14,26 +14,27 @@ std::vector<int64_t> values_of(const torch::Tensor& tensor) {
   return {values.data_ptr<int64_t>(), values.data_ptr<int64_t>() + values.numel()};
 }
 
-FeaturePoints points_of(const methods::Predictions& predictions) {
+state::FeaturePoints points_of(const methods::Predictions& predictions) {
   return {.features = predictions.features,
           .predicted = values_of(predictions.probabilities.argmax(1))};
 }
 
 // Of every class; the memory is not empty.
 int64_t shown_of(const adaptation::PrototypeMemory& memory) {
-  return std::clamp<int64_t>(FeatureRecord::kMostPrototypes / memory.num_classes(), 1,
+  return std::clamp<int64_t>(state::FeatureRecord::kMostPrototypes / memory.num_classes(), 1,
                              memory.per_class());
 }
 
 }  // namespace
 
-FeaturePoints target_points(const data::ImageStore& target, const methods::StepDecisions* decisions,
-                            const models::ClassifierNetwork& network,
-                            const data::Preprocessing& preprocessing,
-                            const InferenceOptions& options) {
-  const auto chosen = evenly_spread(target.size(), FeatureRecord::kMostTarget);
-  auto points = points_of(
-      predict_pixels(network, pixels_of(target, chosen, preprocessing), preprocessing, options));
+state::FeaturePoints target_points(const data::ImageStore& target,
+                                   const methods::StepDecisions* decisions,
+                                   const models::ClassifierNetwork& network,
+                                   const data::Preprocessing& preprocessing,
+                                   const InferenceOptions& options) {
+  const auto chosen = state::evenly_spread(target.size(), state::FeatureRecord::kMostTarget);
+  auto points = points_of(predict_pixels(
+      network, training::pixels_of(target, chosen, preprocessing), preprocessing, options));
   if (decisions != nullptr) {
     points.pseudo_labels = values_of(
         decisions->pseudo_labels.labels.index_select(0, torch::tensor(chosen, torch::kInt64)));
@@ -49,12 +50,13 @@ std::vector<std::string> shown_prototypes(const adaptation::PrototypeMemory& mem
   return names;
 }
 
-FeaturePoints prototype_points(const adaptation::PrototypeMemory& memory, const FeaturePoints& seen,
-                               const models::ClassifierNetwork& network,
-                               const data::Preprocessing& preprocessing,
-                               const InferenceOptions& options) {
+state::FeaturePoints prototype_points(const adaptation::PrototypeMemory& memory,
+                                      const state::FeaturePoints& seen,
+                                      const models::ClassifierNetwork& network,
+                                      const data::Preprocessing& preprocessing,
+                                      const InferenceOptions& options) {
   if (memory.num_classes() == 0) return {};
-  FeaturePoints points{.names = shown_prototypes(memory)};
+  state::FeaturePoints points{.names = shown_prototypes(memory)};
   std::unordered_map<std::string, int64_t> row_of;
   for (size_t i = 0; i < seen.names.size(); ++i) row_of[seen.names[i]] = static_cast<int64_t>(i);
   const int64_t per_class = shown_of(memory);
@@ -84,11 +86,11 @@ FeaturePoints prototype_points(const adaptation::PrototypeMemory& memory, const 
   return points;
 }
 
-FeaturePoints centre_points(const torch::Tensor& centres,
-                            const models::ClassifierNetwork& network) {
+state::FeaturePoints centre_points(const torch::Tensor& centres,
+                                   const models::ClassifierNetwork& network) {
   if (!centres.defined() || centres.size(1) != network->feature_size()) return {};
   if (!network->neck_layout().empty()) return {};
-  FeaturePoints points{.features = centres.to(torch::kCPU, torch::kFloat32)};
+  state::FeaturePoints points{.features = centres.to(torch::kCPU, torch::kFloat32)};
   points.labels.resize(static_cast<size_t>(centres.size(0)));
   std::iota(points.labels.begin(), points.labels.end(), 0);
   points.pseudo_labels = points.labels;

@@ -1,34 +1,36 @@
-#include "step_views.h"
+#include "engine/step_views.h"
+#include "state/state_writer.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/types.h>
 #include <torch/version.h>
 
-#include "proca/core/scope_timer.h"
-#include "proca/engine/image_tensors.h"
+#include "core/scope_timer.h"
+#include "engine/run_config.h"
+#include "models/weights/device_copy.h"
+#include "models/weights/load_weights.h"
 #include "proca/engine/model_loading.h"
-#include "proca/models/device_copy.h"
-#include "proca/models/load_weights.h"
-#include "run_config.h"
-#include "state_files.h"
+#include "state/state_files.h"
+#include "training/feeds/image_tensors.h"
 
 namespace proca::engine {
 
-StepViews::StepViews(StateWriter& writer, ModelDescription model, models::ClassifierNetwork network,
-                     const InferenceOptions& inference)
+StepViews::StepViews(state::StateWriter& writer, state::ModelDescription model,
+                     models::ClassifierNetwork network, const InferenceOptions& inference)
     : writer_(writer),
       model_(std::move(model)),
       network_(std::move(network)),
       inference_(inference),
       normalise_(model_.preprocessing, inference.device) {
   const auto& state = writer_.state();
-  weights_ = state.fingerprint(kSourceFile);
-  if (state.has(kScriptFile)) weights_ += ", script of " + state.fingerprint(kScriptFile);
+  weights_ = state.fingerprint(state::kSourceFile);
+  if (state.has(state::kScriptFile))
+    weights_ += ", script of " + state.fingerprint(state::kScriptFile);
   inference_.title = "target images";
   model_.neck.clear();  // What is built from it is the source model.
   // A GPU has it already: what the file says need not be read and sent again.
-  if (inference_.device.is_cuda() && state.fingerprint(kModelFile) == weights_) {
+  if (inference_.device.is_cuda() && state.fingerprint(state::kModelFile) == weights_) {
     for (const auto& [name, tensor] : network_->state()) {
       source_weights_[name] = tensor.detach().clone();
     }
@@ -40,7 +42,7 @@ void StepViews::set_target(const data::ImageStore& target) {
   target_view_.reset();
 }
 
-const StateDirectory& StepViews::state() const {
+const state::StateDirectory& StepViews::state() const {
   barrier_();
   return writer_.state();
 }
@@ -65,7 +67,7 @@ const models::ClassifierNetwork& StepViews::source_model() {
     const ScopeTimer timer("loading the source model");
     source_model_ = build_network(model_, std::nullopt, writer_.folder());
     if (source_weights_.empty()) {
-      models::load_weights(source_model_, state().read_tensors(kSourceFile),
+      models::load_weights(source_model_, state().read_tensors(state::kSourceFile),
                            models::HeadPolicy::kMustMatch);
     }
     auto weights = source_model_->state();
@@ -85,8 +87,8 @@ std::string StepViews::question(const std::string& what, const std::string& imag
       "numbers: {}, LibTorch {}\nimages: {}\n",
       what, model_.backbone, model_.stride_in == models::StrideIn::k1x1 ? "1x1" : "3x3", weights_,
       input.image_size, fmt::join(input.mean, " "), fmt::join(input.std, " "),
-      on_gpu ? fmt::format("cuda {}", word_of(inference_.precision)) : "cpu", TORCH_VERSION,
-      images);
+      on_gpu ? fmt::format("cuda {}", compute::word_of(inference_.precision)) : "cpu",
+      TORCH_VERSION, images);
 }
 
 // Hashing the images is worth it only if there is a cache.
@@ -119,8 +121,8 @@ torch::Tensor StepViews::centres(methods::ModelChoice choice) {
   if (choice == methods::ModelChoice::kCurrent) return source_->centres(network_);
   if (source_centres_.defined()) return source_centres_;
   const auto& state = this->state();
-  if (state.has(kCentresFile)) {
-    const auto saved = state.read_tensors(kCentresFile);
+  if (state.has(state::kCentresFile)) {
+    const auto saved = state.read_tensors(state::kCentresFile);
     const auto description = saved.metadata.find("source");
     if (description != saved.metadata.end() && description->second == source_->description()) {
       source_centres_ = saved.tensors.at("centres").to(inference_.device);
@@ -134,7 +136,7 @@ torch::Tensor StepViews::centres(methods::ModelChoice choice) {
         return {{"centres", source_->centres(source_model()).to(torch::kCPU)}};
       });
   source_centres_ = answer.at("centres").to(inference_.device);
-  writer_.put_tensors(kCentresFile, {{"centres", source_centres_}},
+  writer_.put_tensors(state::kCentresFile, {{"centres", source_centres_}},
                       {{"source", source_->description()}});
   return source_centres_;
 }
@@ -144,8 +146,9 @@ torch::Tensor StepViews::known_centres() {
   // Looked up once: waiting for the state at every step would hold up the next one.
   if (!kept_centres_) {
     const auto& state = this->state();
-    kept_centres_ = state.has(kCentresFile) ? state.read_tensors(kCentresFile).tensors.at("centres")
-                                            : torch::Tensor();
+    kept_centres_ = state.has(state::kCentresFile)
+                        ? state.read_tensors(state::kCentresFile).tensors.at("centres")
+                        : torch::Tensor();
   }
   return *kept_centres_;
 }
@@ -154,7 +157,7 @@ methods::StepContext StepViews::context() {
   methods::StepContext context;
   context.predict_target = [this](methods::ModelChoice choice) { return predict_target(choice); };
   context.target_pixels = [this](const std::vector<int64_t>& ids) {
-    return pixels_of(*target_, ids, model_.preprocessing);
+    return training::pixels_of(*target_, ids, model_.preprocessing);
   };
   context.target_name = [this](int64_t id) { return target_->sample(id).path; };
   context.to_input = [this](const torch::Tensor& pixels) {

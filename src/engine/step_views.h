@@ -7,13 +7,13 @@
 
 #include <torch/types.h>
 
-#include "frozen_cache.h"
-#include "pixel_normaliser.h"
+#include "engine/frozen_cache.h"
+#include "engine/source_images.h"
 #include "proca/data/image_store.h"
 #include "proca/engine/inference.h"
-#include "proca/engine/state_directory.h"
 #include "proca/methods/method.h"
-#include "source_images.h"
+#include "state/state_writer.h"
+#include "training/feeds/pixel_normaliser.h"
 
 namespace proca::engine {
 
@@ -26,8 +26,8 @@ class StepViews {
   /// `network` is the current one, on the device.
   /// `writer` holds the state and takes the centres of the source model when they had to
   /// be computed.
-  StepViews(StateWriter& writer, ModelDescription model, models::ClassifierNetwork network,
-            const InferenceOptions& inference);
+  StepViews(state::StateWriter& writer, state::ModelDescription model,
+            models::ClassifierNetwork network, const InferenceOptions& inference);
 
   /// Answers of the source model are looked for and kept here.
   void set_cache(FrozenCache cache) { cache_ = std::move(cache); }
@@ -59,17 +59,17 @@ class StepViews {
   methods::Predictions predict_target(methods::ModelChoice choice);
   torch::Tensor centres(methods::ModelChoice choice);
 
-  const StateDirectory& state() const;
+  const state::StateDirectory& state() const;
 
-  StateWriter& writer_;
+  state::StateWriter& writer_;
   std::string weights_;  // which the source model is made of
   std::function<void()> barrier_ = [] {};
-  ModelDescription model_;
+  state::ModelDescription model_;
   models::ClassifierNetwork network_;
   models::ClassifierNetwork source_model_{nullptr};  // loaded when it is needed
   models::NamedTensors source_weights_;              // what it will hold, if that is known
   InferenceOptions inference_;
-  PixelNormaliser normalise_;
+  training::PixelNormaliser normalise_;
   FrozenCache cache_;
   const data::ImageStore* target_ = nullptr;
   std::optional<methods::Predictions> target_view_;  // the source model's

@@ -1,17 +1,17 @@
-#include "training_warm_up.h"
+#include "engine/training_warm_up.h"
 
 #include <c10/core/StreamGuard.h>
 #include <fmt/format.h>
 
-#include "copy_stream.h"
-#include "device_memory.h"
+#include "compute/copy_stream.h"
+#include "compute/device_memory.h"
+#include "core/scope_timer.h"
+#include "proca/compute/precision.h"
 #include "proca/core/log.h"
-#include "proca/core/scope_timer.h"
 #include "proca/engine/model_loading.h"
-#include "proca/engine/precision.h"
-#include "proca/engine/sgd.h"
 #include "proca/losses/cross_entropy.h"
 #include "proca/losses/prototype_contrastive.h"
+#include "training/sgd.h"
 
 namespace proca::engine {
 namespace {
@@ -38,12 +38,12 @@ torch::Tensor losses_of(const std::vector<models::NetworkOutput>& outputs, bool 
   return total;
 }
 
-void train_once(const ModelDescription& model, const std::filesystem::path& folder,
+void train_once(const state::ModelDescription& model, const std::filesystem::path& folder,
                 const methods::MethodFactory& build_method, const methods::TrainingRecipe& recipe,
-                int64_t step, Precision precision, torch::Device device) {
+                int64_t step, compute::Precision precision, torch::Device device) {
   const ScopeTimer timer("warming up");
   // Not that of training: what others record at the same time must not get this into it.
-  const c10::StreamGuard aside(side_stream(device));
+  const c10::StreamGuard aside(compute::side_stream(device));
   auto network = build_network(model, std::nullopt, folder);
   network->to(device);
   const auto method = build_method(network, /*seed=*/0);  // It may add layers.
@@ -51,7 +51,8 @@ void train_once(const ModelDescription& model, const std::filesystem::path& fold
   const auto plan =
       method->plan_epoch({.step = step, .num_epochs = recipe.epochs, .batch_size = batch_size});
   network->train();
-  Sgd optimizer({{network->parameters(), /*lr=*/1e-3, /*weight_decay=*/1e-6}}, /*momentum=*/0.9);
+  training::Sgd optimizer({{network->parameters(), /*lr=*/1e-3, /*weight_decay=*/1e-6}},
+                          /*momentum=*/0.9);
   std::vector<torch::Tensor> groups;
   for (const int64_t count : {plan.source ? batch_size : 0, plan.target ? batch_size : 0,
                               plan.extra_source, plan.own_images}) {
@@ -60,7 +61,7 @@ void train_once(const ModelDescription& model, const std::filesystem::path& fold
         torch::zeros({count, 3, size, size}, device).contiguous(torch::MemoryFormat::ChannelsLast));
   }
   const auto loss = [&] {
-    const AutocastScope autocast(precision, device);
+    const compute::AutocastScope autocast(precision, device);
     return losses_of(network->forward_each(groups), plan.own_images > 0);
   }();
   optimizer.zero_grad();
@@ -70,15 +71,15 @@ void train_once(const ModelDescription& model, const std::filesystem::path& fold
 
 }  // namespace
 
-TrainingWarmUp::TrainingWarmUp(ModelDescription model, std::filesystem::path folder,
+TrainingWarmUp::TrainingWarmUp(state::ModelDescription model, std::filesystem::path folder,
                                methods::MethodFactory build_method, methods::TrainingRecipe recipe,
-                               int64_t step, ComputeOptions compute)
+                               int64_t step, compute::ComputeOptions compute)
     : thread_([=] {
         // Beside everything else: where memory is short, training itself needs it.
         constexpr int64_t kAmpleBytes = int64_t{32} << 30;
         try {
-          const auto device = choose_device(compute);
-          if (!device.is_cuda() || free_device_memory(device) < kAmpleBytes) return;
+          const auto device = compute::choose_device(compute);
+          if (!device.is_cuda() || compute::free_device_memory(device) < kAmpleBytes) return;
           train_once(model, folder, build_method, recipe, step, compute.precision, device);
         } catch (const std::exception& error) {
           // Training meets the same, and can tell the user; or there was too little memory for

@@ -5,9 +5,9 @@
 
 #include <torch/types.h>
 
-#include "proca/engine/device.h"
-#include "proca/engine/state_directory.h"
+#include "proca/compute/device.h"
 #include "proca/methods/method.h"
+#include "proca/state/state_directory.h"
 
 namespace proca::engine {
 
@@ -20,9 +20,9 @@ class TrainingWarmUp {
  public:
   /// An iteration of the method's first epoch of step `step` (from 0). `folder` is where a
   /// script backbone lies.
-  TrainingWarmUp(ModelDescription model, std::filesystem::path folder,
+  TrainingWarmUp(state::ModelDescription model, std::filesystem::path folder,
                  methods::MethodFactory build_method, methods::TrainingRecipe recipe, int64_t step,
-                 ComputeOptions compute);
+                 compute::ComputeOptions compute);
 
  private:
   std::jthread thread_;

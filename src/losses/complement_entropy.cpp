@@ -1,4 +1,4 @@
-#include "proca/losses/complement_entropy.h"
+#include "losses/complement_entropy.h"
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
-#include "proca/losses/guides.h"
+#include "losses/guides.h"
 
 #include <limits>
 
+#include "losses/unit_rows.h"
 #include "proca/losses/cross_entropy.h"
-#include "unit_rows.h"
 
 namespace proca::losses {
 

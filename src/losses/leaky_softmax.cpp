@@ -1,4 +1,4 @@
-#include "proca/losses/leaky_softmax.h"
+#include "losses/leaky_softmax.h"
 
 #include <cmath>
 

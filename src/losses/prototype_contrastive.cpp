@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "losses/unit_rows.h"
+#include "models/weights/device_copy.h"
 #include "proca/core/error.h"
-#include "proca/models/device_copy.h"
-#include "unit_rows.h"
 
 namespace proca::losses {
 

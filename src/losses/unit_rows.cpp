@@ -1,4 +1,4 @@
-#include "unit_rows.h"
+#include "losses/unit_rows.h"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "proca/losses/weighted.h"
+#include "losses/weighted.h"
 
 #include <algorithm>
 #include <limits>

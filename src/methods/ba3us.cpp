@@ -11,12 +11,12 @@
 
 #include <algorithm>
 
-#include "bottleneck.h"
-#include "class_weights.h"
-#include "discriminator.h"
-#include "proca/losses/complement_entropy.h"
+#include "losses/complement_entropy.h"
+#include "losses/weighted.h"
+#include "methods/parts/bottleneck.h"
+#include "methods/parts/class_weights.h"
+#include "methods/parts/discriminator.h"
 #include "proca/losses/gradient_reversal.h"
-#include "proca/losses/weighted.h"
 #include "proca/methods/method.h"
 
 namespace proca::methods {

@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "cida_adaptation.h"
-#include "cida_network.h"
+#include "losses/guides.h"
+#include "methods/parts/cida_adaptation.h"
+#include "methods/parts/cida_network.h"
 #include "proca/core/error.h"
 #include "proca/losses/cross_entropy.h"
-#include "proca/losses/guides.h"
 #include "proca/methods/method.h"
 #include "proca/models/named_tensors.h"
 

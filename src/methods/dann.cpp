@@ -8,11 +8,11 @@
 //
 // All source classes are aligned with the few that a step shows.
 
-#include "bottleneck.h"
-#include "discriminator.h"
+#include "losses/weighted.h"
+#include "methods/parts/bottleneck.h"
+#include "methods/parts/discriminator.h"
 #include "proca/losses/cross_entropy.h"
 #include "proca/losses/gradient_reversal.h"
-#include "proca/losses/weighted.h"
 #include "proca/methods/method.h"
 
 namespace proca::methods {

@@ -11,11 +11,11 @@
 //
 // d is the sum of A's leaky softmax, w_j = (1 - d_j) / mean(1 - d).
 
-#include "bottleneck.h"
-#include "discriminator.h"
+#include "losses/leaky_softmax.h"
+#include "losses/weighted.h"
+#include "methods/parts/bottleneck.h"
+#include "methods/parts/discriminator.h"
 #include "proca/losses/gradient_reversal.h"
-#include "proca/losses/leaky_softmax.h"
-#include "proca/losses/weighted.h"
 #include "proca/methods/method.h"
 
 namespace proca::methods {

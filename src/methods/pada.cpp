@@ -8,11 +8,11 @@
 //
 // a_j is the class weight over the largest in the batch for source images, 1 for target.
 
-#include "bottleneck.h"
-#include "class_weights.h"
-#include "discriminator.h"
+#include "losses/weighted.h"
+#include "methods/parts/bottleneck.h"
+#include "methods/parts/class_weights.h"
+#include "methods/parts/discriminator.h"
 #include "proca/losses/gradient_reversal.h"
-#include "proca/losses/weighted.h"
 #include "proca/methods/method.h"
 
 namespace proca::methods {

@@ -1,6 +1,6 @@
 // PADA with ProCA's prototypes against forgetting, as the ProCA paper combines them.
 
-#include "with_prototypes.h"
+#include "methods/parts/with_prototypes.h"
 
 namespace proca::methods {
 

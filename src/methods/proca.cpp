@@ -9,9 +9,9 @@
 // L_ce on source labels and pseudo-labels; L_con pulls kept prototypes to the source
 // centres of their classes (align); L_dis keeps its answers on them (do not forget).
 
+#include "methods/parts/prototype_replay.h"
 #include "proca/losses/cross_entropy.h"
 #include "proca/methods/method.h"
-#include "prototype_replay.h"
 
 namespace proca::methods {
 namespace {

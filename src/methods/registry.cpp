@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "core/nearest_word.h"
 #include "proca/core/error.h"
-#include "proca/core/nearest_word.h"
 #include "proca/methods/method.h"
 
 namespace proca::methods {

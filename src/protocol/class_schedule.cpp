@@ -1,4 +1,4 @@
-#include "proca/protocol/class_schedule.h"
+#include "protocol/class_schedule.h"
 
 #include <stdexcept>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "proca/core/embedded_file.h"
+#include "core/files/embedded_file.h"
 
 namespace proca {
 

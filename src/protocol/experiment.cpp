@@ -1,14 +1,14 @@
-#include "proca/protocol/experiment.h"
+#include "protocol/experiment.h"
 
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "embedded_files.h"
+#include "core/nearest_word.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
-#include "proca/core/nearest_word.h"
+#include "protocol/embedded_files.h"
 
 namespace proca::protocol {
 namespace {

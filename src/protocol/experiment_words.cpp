@@ -1,4 +1,4 @@
-#include "experiment_words.h"
+#include "protocol/experiment_words.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proca/protocol/experiment.h"
+#include "protocol/experiment.h"
 
 namespace proca::protocol {
 

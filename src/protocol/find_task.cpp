@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/nearest_word.h"
 #include "proca/core/error.h"
-#include "proca/core/nearest_word.h"
-#include "proca/protocol/preset.h"
+#include "protocol/preset.h"
 
 namespace proca::protocol {
 namespace {

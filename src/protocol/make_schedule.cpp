@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "core/nearest_word.h"
 #include "proca/core/error.h"
-#include "proca/core/nearest_word.h"
-#include "proca/protocol/preset.h"
+#include "protocol/preset.h"
 
 namespace proca::protocol {
 namespace {

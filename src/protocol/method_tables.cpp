@@ -1,4 +1,4 @@
-#include "proca/protocol/preset.h"
+#include "protocol/preset.h"
 
 namespace proca::protocol {
 

@@ -1,4 +1,4 @@
-#include "proca/protocol/metrics_json.h"
+#include "protocol/metrics_json.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/files/json_limits.h"
 #include "proca/core/error.h"
-#include "proca/core/json_limits.h"
 
 namespace proca::protocol {
 namespace {

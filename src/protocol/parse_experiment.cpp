@@ -5,11 +5,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiment_words.h"
+#include "core/nearest_word.h"
 #include "proca/core/error.h"
-#include "proca/core/nearest_word.h"
 #include "proca/core/toml.h"
-#include "proca/protocol/experiment.h"
+#include "protocol/did_you_mean.h"
+#include "protocol/experiment.h"
+#include "protocol/experiment_words.h"
 
 namespace proca::protocol {
 namespace {
@@ -20,12 +21,6 @@ using Words = std::vector<std::string>;
 const std::set<std::string> kOwnOptions = {"preset", "data-root", "source",  "target",
                                            "method", "seed",      "seeds",   "source-state",
                                            "out",    "json",      "threads", "device"};
-
-std::string did_you_mean(const std::string& word, const Words& known) {
-  const auto nearest = nearest_word(word, known);
-  return nearest.empty() ? fmt::format("; expected one of {}", fmt::join(known, ", "))
-                         : fmt::format("; did you mean \"{}\"?", nearest);
-}
 
 class ExperimentParser {
  public:

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/nearest_word.h"
 #include "proca/core/error.h"
-#include "proca/core/nearest_word.h"
 #include "proca/core/toml.h"
-#include "proca/protocol/preset.h"
+#include "protocol/did_you_mean.h"
+#include "protocol/preset.h"
 
 namespace proca::protocol {
 namespace {
@@ -15,12 +16,6 @@ namespace {
 using Words = std::vector<std::string>;
 
 const Words kOrderKeys = {"class-order", "classes-per-step", "steps", "s1-classes"};
-
-std::string did_you_mean(const std::string& word, const Words& known) {
-  const auto nearest = nearest_word(word, known);
-  return nearest.empty() ? fmt::format("; expected one of {}", fmt::join(known, ", "))
-                         : fmt::format("; did you mean \"{}\"?", nearest);
-}
 
 class PresetParser {
  public:

@@ -1,12 +1,12 @@
-#include "proca/protocol/preset.h"
+#include "protocol/preset.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "embedded_files.h"
+#include "core/nearest_word.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
-#include "proca/core/nearest_word.h"
+#include "protocol/embedded_files.h"
 
 namespace proca::protocol {
 

@@ -1,4 +1,4 @@
-#include "proca/protocol/run_metrics.h"
+#include "protocol/run_metrics.h"
 
 #include <algorithm>
 #include <cmath>

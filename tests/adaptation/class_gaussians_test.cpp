@@ -1,4 +1,4 @@
-#include "proca/adaptation/class_gaussians.h"
+#include "adaptation/class_gaussians.h"
 
 #include <cmath>
 #include <limits>

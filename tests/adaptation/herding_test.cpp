@@ -1,4 +1,4 @@
-#include "proca/adaptation/herding.h"
+#include "adaptation/herding.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "proca/adaptation/prototype_mirror.h"
+#include "adaptation/prototype_mirror.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "proca/adaptation/source_centres.h"
+#include "adaptation/source_centres.h"
 
 #include <gtest/gtest.h>
 

@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include "proca/core/csv.h"
+#include "core/files/csv.h"
 #include "proca/core/file.h"
-#include "proca/protocol/experiment.h"
-#include "proca/protocol/preset.h"
+#include "protocol/experiment.h"
+#include "protocol/preset.h"
 #include "support/file_calls.h"
 #include "support/run_program.h"
 #include "support/stand_in_data.h"

@@ -1,4 +1,4 @@
-#include "proca/core/content_hash.h"
+#include "core/files/content_hash.h"
 
 #include <set>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "proca/core/csv.h"
+#include "core/files/csv.h"
 
 #include <gtest/gtest.h>
 

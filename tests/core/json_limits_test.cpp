@@ -1,4 +1,4 @@
-#include "proca/core/json_limits.h"
+#include "core/files/json_limits.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "proca/core/lock_file.h"
+#include "core/files/lock_file.h"
 
 #include <csignal>
 #include <optional>

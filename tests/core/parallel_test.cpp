@@ -1,4 +1,4 @@
-#include "proca/core/parallel.h"
+#include "core/parallel.h"
 
 #include <atomic>
 #include <stdexcept>

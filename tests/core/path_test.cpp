@@ -1,4 +1,4 @@
-#include "proca/core/path.h"
+#include "core/files/path.h"
 
 #include <gtest/gtest.h>
 

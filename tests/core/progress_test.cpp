@@ -1,4 +1,4 @@
-#include "proca/core/progress.h"
+#include "core/progress.h"
 
 #include <chrono>
 #include <cstdlib>

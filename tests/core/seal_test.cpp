@@ -1,4 +1,4 @@
-#include "proca/core/seal.h"
+#include "core/files/seal.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

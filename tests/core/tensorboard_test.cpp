@@ -1,4 +1,4 @@
-#include "proca/core/tensorboard.h"
+#include "core/tensorboard.h"
 
 #include <cstring>
 #include <string>

@@ -1,4 +1,4 @@
-#include "terminal.h"
+#include "core/terminal.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "data/pixels/resize.h"
 #include "proca/core/error.h"
-#include "proca/data/resize.h"
 #include "support/message_of.h"
 #include "support/test_images.h"
 

@@ -1,4 +1,4 @@
-#include "proca/data/batch_loader.h"
+#include "data/loading/batch_loader.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "proca/data/encode_jpeg.h"
+#include "data/codec/encode_jpeg.h"
 
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-#include "proca/data/endless_batches.h"
+#include "data/loading/endless_batches.h"
 
 #include <algorithm>
 #include <map>

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "data/source/packed_file.h"
 #include "proca/core/error.h"
-#include "proca/data/packed_file.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
 #include "support/test_images.h"

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/sysinfo.h>
 
+#include "data/pixels/resize.h"
 #include "proca/core/error.h"
-#include "proca/data/resize.h"
 #include "support/memory_images.h"
 #include "support/message_of.h"
 #include "support/test_images.h"

@@ -1,4 +1,4 @@
-#include "proca/data/list_file.h"
+#include "data/source/list_file.h"
 
 #include <gtest/gtest.h>
 

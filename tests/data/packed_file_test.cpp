@@ -1,4 +1,4 @@
-#include "proca/data/packed_file.h"
+#include "data/source/packed_file.h"
 
 #include <cstring>
 #include <fstream>
@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "data/pixels/resize.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
-#include "proca/data/resize.h"
 #include "support/memory_images.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"

@@ -1,4 +1,4 @@
-#include "proca/data/resize.h"
+#include "data/pixels/resize.h"
 
 #include <stdexcept>
 
@@ -6,8 +6,8 @@
 
 #include "proca/core/error.h"
 
-#include "../../src/data/resize_kernels.h"
 #include "data/golden_files.h"
+#include "data/pixels/resize_kernels.h"
 
 namespace proca::data {
 namespace {

@@ -1,4 +1,4 @@
-#include "proca/data/subset.h"
+#include "data/source/subset.h"
 
 #include <algorithm>
 #include <stdexcept>

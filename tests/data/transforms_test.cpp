@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "data/pixels/resize.h"
 #include "proca/data/crop.h"
-#include "proca/data/resize.h"
 
 #include "data/golden_files.h"
 

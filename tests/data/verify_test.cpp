@@ -1,4 +1,4 @@
-#include "proca/data/verify.h"
+#include "data/source/verify.h"
 
 #include <gtest/gtest.h>
 

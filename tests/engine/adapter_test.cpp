@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "data/source/subset.h"
 #include "engine/equal_states.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
-#include "proca/data/subset.h"
 #include "proca/engine/source_trainer.h"
 #include "support/message_of.h"
 #include "support/target_bars.h"
@@ -49,7 +49,7 @@ class AdapterTest : public ::testing::Test {
   }
 
   static std::map<std::string, torch::Tensor> model_of(const fs::path& state) {
-    return StateDirectory(state).read_tensors("model.safetensors").tensors;
+    return state::StateDirectory(state).read_tensors("model.safetensors").tensors;
   }
 
   static test::TemporaryFolder* shared_;
@@ -67,7 +67,7 @@ TEST_F(AdapterTest, AStepLeavesModelMemoryAndRecords) {
   EXPECT_FALSE(outcome.detected.empty());
   EXPECT_TRUE(outcome.losses.contains("source"));
   EXPECT_TRUE(outcome.losses.contains("distillation"));
-  const StateDirectory after(state);
+  const state::StateDirectory after(state);
   EXPECT_EQ(after.manifest().step, 1);
   EXPECT_EQ(after.manifest().method, "proca");
   const auto labels = adapter.decisions()->pseudo_labels.labels;
@@ -91,14 +91,18 @@ TEST_F(AdapterTest, TheFeaturesOfAStepAreRecordedWithoutLabels) {
   const auto state = fresh_state();
   Adapter adapter(options(), state);
   adapter.adapt(test::target_bars({0, 1}, 12));
-  const auto tensors = StateDirectory(state).read_tensors("steps/01/features.safetensors").tensors;
-  const auto record = FeatureRecord::load(tensors, "features");
+  const auto tensors =
+      state::StateDirectory(state).read_tensors("steps/01/features.safetensors").tensors;
+  const auto record = state::FeatureRecord::load(tensors, "features");
   EXPECT_TRUE(record.labels.empty());
-  EXPECT_EQ(std::count(record.kinds.begin(), record.kinds.end(), FeatureRecord::kTarget), 24);
+  EXPECT_EQ(std::count(record.kinds.begin(), record.kinds.end(), state::FeatureRecord::kTarget),
+            24);
   EXPECT_EQ(
-      std::count(record.kinds.begin(), record.kinds.end(), FeatureRecord::kPrototype),
-      StateDirectory(state).read_tensors("memory.safetensors").tensors.at("labels").size(0) * 3);
-  EXPECT_EQ(std::count(record.kinds.begin(), record.kinds.end(), FeatureRecord::kSourceCentre), 3);
+      std::count(record.kinds.begin(), record.kinds.end(), state::FeatureRecord::kPrototype),
+      state::StateDirectory(state).read_tensors("memory.safetensors").tensors.at("labels").size(0) *
+          3);
+  EXPECT_EQ(
+      std::count(record.kinds.begin(), record.kinds.end(), state::FeatureRecord::kSourceCentre), 3);
   const auto* labels = adapter.decisions()->pseudo_labels.labels.data_ptr<int64_t>();
   EXPECT_TRUE(std::equal(labels, labels + 24, record.pseudo_labels.begin()));
 }
@@ -108,7 +112,7 @@ TEST_F(AdapterTest, WhoeverSeesToFeaturesThemselvesGetsNone) {
   Adapter adapter(options(), state);
   adapter.leave_features_to_caller();
   adapter.adapt(test::target_bars({0, 1}, 12));
-  EXPECT_FALSE(StateDirectory(state).has("steps/01/features.safetensors"));
+  EXPECT_FALSE(state::StateDirectory(state).has("steps/01/features.safetensors"));
 }
 
 TEST_F(AdapterTest, EventsTellWhatTheWorkWasDoneOn) {
@@ -197,7 +201,7 @@ TEST_F(AdapterTest, WhileAStepIsUnderWayTheModelBeforeItStays) {
   EXPECT_THROW(Adapter(careful, state)
                    .adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), 80)),
                Error);
-  ASSERT_TRUE(StateDirectory(state).manifest().adapting.has_value());
+  ASSERT_TRUE(state::StateDirectory(state).manifest().adapting.has_value());
   EXPECT_TRUE(torch::equal(model_of(state).at("conv1.weight"), before.at("conv1.weight")));
 
   const auto other = test::target_bars({2}, 12, 200);
@@ -205,7 +209,7 @@ TEST_F(AdapterTest, WhileAStepIsUnderWayTheModelBeforeItStays) {
   EXPECT_NE(message.find("step 1 is under way"), std::string::npos) << message;
   EXPECT_NE(message.find("--discard-unfinished"), std::string::npos) << message;
   Adapter(careful, state).adapt(other, SameImages::kSkip, Unfinished::kDiscard);
-  EXPECT_EQ(StateDirectory(state).manifest().step, 1);
+  EXPECT_EQ(state::StateDirectory(state).manifest().step, 1);
 }
 
 TEST_F(AdapterTest, TheSameImagesTwiceAreOneStep) {
@@ -248,7 +252,7 @@ TEST_F(AdapterTest, SourceImagesThatAreGoneAreNamed) {
       [&] { Adapter(options(), folder_ / "state").adapt(test::target_bars({0}, 4)); });
   EXPECT_NE(message.find("lost"), std::string::npos) << message;
   EXPECT_NE(message.find("source images"), std::string::npos) << message;
-  EXPECT_EQ(StateDirectory(folder_ / "state").manifest().step, 0);
+  EXPECT_EQ(state::StateDirectory(folder_ / "state").manifest().step, 0);
 }
 
 TEST_F(AdapterTest, SourceOnlyTakesStepsWithoutTouchingTheModel) {

@@ -95,7 +95,7 @@ TEST_P(AllMethodsTest, AnotherProcessGoesOnFromTheStateAlone) {
   Adapter(options(), two).adapt(test::target_bars({2}, 12, 200));
   expect_equal_states(one, two);
   // And the model in it can be used: it says the same as the one that was trained.
-  auto loaded = load_model(StateDirectory(two)).network;
+  auto loaded = load_model(state::StateDirectory(two)).network;
   loaded->eval();
   EXPECT_TRUE(torch::allclose(loaded->forward(images).logits, answers, 1e-5, 1e-6));
 }
@@ -104,7 +104,7 @@ TEST_P(AllMethodsTest, TheSourceModelOfAnAdaptedStateCanStartAgain) {
   const auto adapted = fresh_state("adapted");
   Adapter(options(), adapted).adapt(test::target_bars({0, 1}, 12));
   copy_source_state(adapted, folder_ / "again");
-  const StateDirectory again(folder_ / "again");
+  const state::StateDirectory again(folder_ / "again");
   EXPECT_EQ(again.manifest().model.neck, "");
   EXPECT_TRUE(load_model(again).network->neck().is_empty());
 }

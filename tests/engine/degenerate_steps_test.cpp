@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "finite_check.h"
 #include "proca/core/error.h"
 #include "proca/engine/adapter.h"
 #include "proca/engine/model_loading.h"
 #include "support/message_of.h"
 #include "support/target_bars.h"
 #include "support/temporary_folder.h"
+#include "training/finite_check.h"
 
 namespace proca::engine {
 namespace {
@@ -84,9 +84,9 @@ void expect_steps(const AdaptOptions& options) {
   for (const auto& [name, images] : cases()) {
     SCOPED_TRACE(name);
     EXPECT_EQ(adapter.adapt(images()).step, ++step);
-    EXPECT_EQ(find_not_finite(adapter.network()->state()), std::nullopt);
+    EXPECT_EQ(training::find_not_finite(adapter.network()->state()), std::nullopt);
   }
-  EXPECT_EQ(StateDirectory(folder / "state").manifest().step, step);
+  EXPECT_EQ(state::StateDirectory(folder / "state").manifest().step, step);
 }
 
 class DegenerateStepsTest : public ::testing::TestWithParam<std::string> {};
@@ -143,7 +143,8 @@ TEST(UndetectedClassTest, KeepsWhatItHadAndGetsNothing) {
     const auto outcome = adapter.adapt(test::target_bars({0}, 6, 100 * step));
     EXPECT_EQ(outcome.detected.size(), 1u);
   }
-  const auto memory = StateDirectory(folder / "state").read_tensors("memory.safetensors").tensors;
+  const auto memory =
+      state::StateDirectory(folder / "state").read_tensors("memory.safetensors").tensors;
   const auto labels = memory.at("labels");
   EXPECT_LT(labels.size(0), 3);
   const auto& adapted = adapter.manifest().adapted_classes;
@@ -154,10 +155,10 @@ TEST(UndetectedClassTest, KeepsWhatItHadAndGetsNothing) {
 
 // A model whose weights are not all numbers must not become a state, whatever the losses say.
 void expect_numbers(const fs::path& folder) {
-  const StateDirectory state(folder);
+  const state::StateDirectory state(folder);
   for (const auto* file : {"model.safetensors", "training.safetensors", "optimizer.safetensors"}) {
     if (!state.has(file)) continue;
-    EXPECT_EQ(find_not_finite(state.read_tensors(file).tensors), std::nullopt) << file;
+    EXPECT_EQ(training::find_not_finite(state.read_tensors(file).tensors), std::nullopt) << file;
   }
 }
 
@@ -176,7 +177,7 @@ TEST(NotANumberTest, NoCheckpointOfAStepHoldsIt) {
       Adapter(wild, folder / "state").adapt(test::target_bars({0, 1}, 12));
     });
     EXPECT_NE(message.find("no longer a number"), std::string::npos) << message;
-    ASSERT_TRUE(StateDirectory(folder / "state").has("training.safetensors"));
+    ASSERT_TRUE(state::StateDirectory(folder / "state").has("training.safetensors"));
     expect_numbers(folder / "state");
   }
 }
@@ -211,7 +212,7 @@ TEST(NotANumberTest, NoCheckpointOfSourceTrainingHoldsIt) {
   training.checkpoint_every = 0;
   const auto message = test::message_of<Error>([&] { train_source(training, folder / "state"); });
   EXPECT_NE(message.find("no longer a number"), std::string::npos) << message;
-  ASSERT_TRUE(StateDirectory::exists(folder / "state"));
+  ASSERT_TRUE(state::StateDirectory::exists(folder / "state"));
   expect_numbers(folder / "state");
 }
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proca/engine/state_directory.h"
+#include "proca/state/state_directory.h"
 
 namespace proca::engine {
 
@@ -12,7 +12,7 @@ namespace proca::engine {
 /// where they are kept, features and decisions of step 1.
 inline void expect_equal_states(const std::filesystem::path& first,
                                 const std::filesystem::path& second) {
-  const StateDirectory a(first), b(second);
+  const state::StateDirectory a(first), b(second);
   EXPECT_EQ(a.manifest().step, b.manifest().step);
   EXPECT_EQ(a.manifest().model.neck, b.manifest().model.neck);
   for (const auto* file : {"model.safetensors", "memory.safetensors", "method.safetensors",

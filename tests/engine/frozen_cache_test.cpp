@@ -1,13 +1,14 @@
-#include "frozen_cache.h"
+#include "engine/frozen_cache.h"
+#include "state/state_writer.h"
 
 #include <fstream>
 
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
+#include "models/weights/safetensors.h"
 #include "proca/core/file.h"
 #include "proca/engine/adapter.h"
-#include "proca/models/safetensors.h"
 #include "support/target_bars.h"
 #include "support/temporary_folder.h"
 
@@ -105,13 +106,13 @@ class FrozenViewsTest : public ::testing::Test {
     return files;
   }
   static void expect_equal(const fs::path& first, const fs::path& second) {
-    const auto a = StateDirectory(first).read_tensors("model.safetensors").tensors;
-    const auto b = StateDirectory(second).read_tensors("model.safetensors").tensors;
+    const auto a = state::StateDirectory(first).read_tensors("model.safetensors").tensors;
+    const auto b = state::StateDirectory(second).read_tensors("model.safetensors").tensors;
     for (const auto& [name, tensor] : a) EXPECT_TRUE(torch::equal(tensor, b.at(name))) << name;
     EXPECT_EQ(pseudo_labels(first), pseudo_labels(second));
   }
   static std::string pseudo_labels(const fs::path& state) {
-    return StateDirectory(state).read_text("steps/01/pseudo_labels.csv");
+    return state::StateDirectory(state).read_text("steps/01/pseudo_labels.csv");
   }
 
   test::TemporaryFolder folder_;
@@ -144,9 +145,9 @@ TEST_F(FrozenViewsTest, TheSourceModelIsNotAskedAgain) {
 TEST_F(FrozenViewsTest, AnotherPreprocessingIsAnotherQuestion) {
   adapt(fresh_state(), "cache");
   const auto state = fresh_state();
-  auto manifest = StateDirectory(state).manifest();
+  auto manifest = state::StateDirectory(state).manifest();
   manifest.model.preprocessing.mean[1] += 0.01;
-  StateWriter(state).commit(manifest);
+  state::StateWriter(state).commit(manifest);
   adapt(state, "cache");
   EXPECT_EQ(files("cache").size(), 4);
 }

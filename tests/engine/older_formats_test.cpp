@@ -10,7 +10,7 @@
 #include "proca/data/load_options.h"
 #include "proca/engine/inference.h"
 #include "proca/engine/model_loading.h"
-#include "proca/engine/state_directory.h"
+#include "state/state_writer.h"
 #include "support/temporary_folder.h"
 
 namespace proca::engine {
@@ -30,7 +30,7 @@ class OlderFormatsTest : public ::testing::TestWithParam<int64_t> {
 
   // The probabilities of every class for each image, by what the program of its time printed.
   static void expect_same_predictions(const fs::path& state) {
-    const auto model = load_model(StateDirectory(state));
+    const auto model = load_model(state::StateDirectory(state));
     const auto& preprocessing = model.description.preprocessing;
     const std::shared_ptr images =
         data::open_images(kGolden / "images", {.labels = data::Labels::kIgnored});
@@ -56,9 +56,9 @@ TEST_P(OlderFormatsTest, SayTheSameAsEver) {
 }
 
 TEST_P(OlderFormatsTest, KeepWhatTheyKnow) {
-  const StateDirectory state(golden());
+  const state::StateDirectory state(golden());
   const auto& manifest = state.manifest();
-  EXPECT_EQ(manifest.phase, Phase::kReady);
+  EXPECT_EQ(manifest.phase, state::Phase::kReady);
   EXPECT_EQ(manifest.epoch, 2);
   EXPECT_EQ(manifest.source, "source");
   const bool is_adapted = GetParam() > 1;
@@ -73,7 +73,7 @@ TEST_P(OlderFormatsTest, AreOfTheCurrentVersionOnceTheyAreWritten) {
   const test::TemporaryFolder folder;
   fs::copy(golden(), folder / "state", fs::copy_options::recursive);
   {
-    StateWriter writer(folder / "state");
+    state::StateWriter writer(folder / "state");
     const auto manifest = writer.state().manifest();
     writer.commit(manifest);
   }

@@ -74,7 +74,7 @@ class StateDamageTest : public ::testing::Test {
   }
 
   static void expect_found(const std::string& name, const std::string& what) {
-    const auto message = test::message_of([] { const StateDirectory opened(state()); });
+    const auto message = test::message_of([] { const state::StateDirectory opened(state()); });
     EXPECT_NE(message.find(name), std::string::npos) << what << ": " << message;
   }
 
@@ -83,7 +83,7 @@ class StateDamageTest : public ::testing::Test {
 test::TemporaryFolder* StateDamageTest::shared_ = nullptr;
 
 TEST_F(StateDamageTest, TheStateHasEveryKindOfFile) {
-  const StateDirectory opened(state());
+  const state::StateDirectory opened(state());
   EXPECT_TRUE(opened.manifest().adapting.has_value());
   for (const auto* name :
        {"model.safetensors", "source.safetensors", "centres.safetensors", "memory.safetensors",
@@ -104,7 +104,7 @@ TEST_F(StateDamageTest, EveryFileThatIsCutOffIsNamed) {
     expect_found(name, "a byte too many");
     replace(state() / name, content);
   }
-  EXPECT_NO_THROW(StateDirectory{state()});
+  EXPECT_NO_THROW(state::StateDirectory{state()});
 }
 
 TEST_F(StateDamageTest, EveryFileWithAFlippedBitIsNamed) {
@@ -120,7 +120,7 @@ TEST_F(StateDamageTest, EveryFileWithAFlippedBitIsNamed) {
     }
     replace(state() / name, content);
   }
-  EXPECT_NO_THROW(StateDirectory{state()});
+  EXPECT_NO_THROW(state::StateDirectory{state()});
 }
 
 // state.json names the others and has a checksum of itself.
@@ -131,7 +131,7 @@ TEST_F(StateDamageTest, AnyFlippedBitOfTheManifestIsFound) {
     auto damaged = content;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << random.uniform_int(8)));
     replace(state() / "state.json", damaged);
-    const auto message = test::message_of([] { StateDirectory::read_manifest(state()); });
+    const auto message = test::message_of([] { state::StateDirectory::read_manifest(state()); });
     EXPECT_NE(message.find("state.json"), std::string::npos) << at << ": " << message;
   }
   for (size_t size = 0; size < content.size(); size += 7) {
@@ -141,7 +141,7 @@ TEST_F(StateDamageTest, AnyFlippedBitOfTheManifestIsFound) {
   replace(state() / "state.json", content.substr(0, content.size() - 1));
   expect_found("state.json", "all but the last byte");
   replace(state() / "state.json", content);
-  EXPECT_NO_THROW(StateDirectory{state()});
+  EXPECT_NO_THROW(state::StateDirectory{state()});
 }
 
 // Before there were checksums of the manifest one could change it by hand.
@@ -150,11 +150,11 @@ TEST_F(StateDamageTest, TheMessageSaysWhatIsWrong) {
   auto edited = content;
   edited.replace(edited.find("\"step\": 1"), 9, "\"step\": 2");
   replace(state() / "state.json", edited);
-  EXPECT_EQ(test::message_of([] { StateDirectory::read_manifest(state()); }),
+  EXPECT_EQ(test::message_of([] { state::StateDirectory::read_manifest(state()); }),
             (state() / "state.json").string() + ": is damaged: its checksum does not match");
   const auto seal = content.rfind(",\n  \"crc32\"");
   replace(state() / "state.json", content.substr(0, seal) + "\n}\n");
-  EXPECT_EQ(test::message_of([] { StateDirectory::read_manifest(state()); }),
+  EXPECT_EQ(test::message_of([] { state::StateDirectory::read_manifest(state()); }),
             (state() / "state.json").string() + ": damaged: it has no checksum");
   replace(state() / "state.json", content);
 }

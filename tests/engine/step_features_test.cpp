@@ -1,10 +1,10 @@
-#include "step_features.h"
+#include "engine/step_features.h"
 
 #include <gtest/gtest.h>
 
-#include "image_feeds.h"
-#include "proca/engine/image_tensors.h"
 #include "support/fake_step.h"
+#include "support/image_feeds.h"
+#include "training/feeds/image_tensors.h"
 
 namespace proca::engine {
 namespace {
@@ -20,20 +20,20 @@ class StepFeaturesTest : public ::testing::Test {
         ids.push_back(3 * (label - 1) + i);
         entry.origins.push_back(store_.sample(ids.back()).path);
       }
-      entry.pixels = pixels_of(store_, ids, preprocessing_);
+      entry.pixels = training::pixels_of(store_, ids, preprocessing_);
       entry.soft_labels = torch::full({3, 3}, 1.0 / 3);
       memory_.put(std::move(entry));
     }
     network_->eval();
   }
 
-  FeaturePoints points(const FeaturePoints& seen) {
+  state::FeaturePoints points(const state::FeaturePoints& seen) {
     return prototype_points(memory_, seen, network_, preprocessing_, {});
   }
   // As an evaluation sees them.
-  FeaturePoints evaluated(const std::vector<int64_t>& images) {
+  state::FeaturePoints evaluated(const std::vector<int64_t>& images) {
     const auto evaluation = evaluate_with_features(network_, store_, preprocessing_, {}, images);
-    FeaturePoints points{.features = evaluation.features};
+    state::FeaturePoints points{.features = evaluation.features};
     for (const int64_t i : images) {
       points.names.push_back(store_.sample(i).path);
       points.predicted.push_back(evaluation.predictions[static_cast<size_t>(i)]);

@@ -1,7 +1,7 @@
 // List files. What is read can be written, and is then read as the same again.
 
+#include "data/source/list_file.h"
 #include "fuzz_input.h"
-#include "proca/data/list_file.h"
 
 namespace proca {
 namespace {

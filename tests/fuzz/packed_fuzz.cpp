@@ -6,9 +6,9 @@
 #include <cstring>
 #include <vector>
 
+#include "data/source/packed_file.h"
 #include "fuzz_input.h"
 #include "proca/core/file.h"
-#include "proca/data/packed_file.h"
 
 namespace proca {
 namespace {

@@ -1,8 +1,8 @@
 // The JSON that a run leaves behind and reports read: metrics, results, detected classes.
 
+#include "experiments/run_results.h"
 #include "fuzz_input.h"
-#include "proca/engine/run_results.h"
-#include "proca/protocol/metrics_json.h"
+#include "protocol/metrics_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace proca;
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         "metrics that were read can be written and read again");
   });
   fuzz::refuse_or([&] { protocol::step_record_from_json(text, "input"); });
-  fuzz::refuse_or([&] { engine::detection_from_json(text, "input"); });
-  fuzz::refuse_or([&] { engine::classes_of_steps(text, "input"); });
+  fuzz::refuse_or([&] { experiments::detection_from_json(text, "input"); });
+  fuzz::refuse_or([&] { experiments::classes_of_steps(text, "input"); });
   return 0;
 }

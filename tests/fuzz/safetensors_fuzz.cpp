@@ -1,8 +1,8 @@
 // safetensors. What is read can be written, and is then read as the same again.
 
 #include "fuzz_input.h"
+#include "models/weights/safetensors.h"
 #include "proca/core/file.h"
-#include "proca/models/safetensors.h"
 #include "tensor_checks.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

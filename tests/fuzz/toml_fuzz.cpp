@@ -2,8 +2,8 @@
 
 #include "fuzz_input.h"
 #include "proca/core/toml.h"
-#include "proca/protocol/experiment.h"
-#include "proca/protocol/preset.h"
+#include "protocol/experiment.h"
+#include "protocol/preset.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace proca;

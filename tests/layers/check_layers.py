@@ -7,9 +7,10 @@ include that module and those above it. Further rules:
 
   - every source and header lies in a listed module, and src/CMakeLists.txt
     builds the modules in the list's order
-  - core and data include nothing of LibTorch
-  - public headers do not include <torch/torch.h>
-  - no include climbs with "..", and a header of src/ stays in its module
+  - core, data and protocol include nothing of LibTorch
+  - public headers do not include <torch/torch.h>, nor a header that is not installed
+  - no include climbs with ".."
+  - a folder has at most 25 files
 
 Prints one line per violation, "file:line: what", and exits with 1 if there is any.
 """
@@ -21,9 +22,10 @@ import sys
 MODULE = re.compile(r"^\d+\. `(\w+)`")
 CMAKE_MODULES = re.compile(r"^set\(proca_modules ([\w ]+)\)", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-TORCH_FREE = ("core", "data")
+TORCH_FREE = ("core", "data", "protocol")
 TORCH_FOLDERS = ("torch", "ATen", "c10", "caffe2")
-SUFFIXES = (".h", ".cpp", ".cu", ".in")
+SUFFIXES = (".h", ".cuh", ".cpp", ".cu", ".in")
+MOST_FILES = 25
 
 
 def read_modules(root):
@@ -40,16 +42,15 @@ def check_include(path, module, is_public, quote, name, modules):
     parts = name.split("/")
     if ".." in parts:
         return f'"{name}" climbs out of its folder'
-    if parts[0] == "proca":
-        other = parts[1]
-        if other not in modules:
-            return f"{name} is of no module that src/README.md lists"
+    is_installed = parts[0] == "proca"
+    other = parts[1] if is_installed else parts[0]
+    if is_installed and other not in modules:
+        return f"{name} is of no module that src/README.md lists"
+    if quote == '"' and is_public and not is_installed:
+        return f'a public header includes "{name}", which is not installed'
+    if quote == '"' and other in modules:
         if modules.index(other) > modules.index(module):
             return f"{module} includes {name}, but {other} comes after {module} in src/README.md"
-    elif quote == '"' and is_public:
-        return f'a public header includes "{name}", which is not installed'
-    elif quote == '"' and parts[0] in modules and not (path.parent / name).exists():
-        return f"{name} is a private header of {parts[0]}"
     elif parts[0] in TORCH_FOLDERS and module in TORCH_FREE:
         return f"{module} includes <{name}>, but has to do without LibTorch"
     elif name == "torch/torch.h" and is_public:
@@ -73,6 +74,13 @@ def check_folder(root, folder, modules, is_public):
                     yield f"{shown}:{number}: {problem}"
 
 
+def check_sizes(root, folder):
+    for path in sorted({file.parent for file in source_files(root / folder)}):
+        count = sum(1 for file in path.iterdir() if file.suffix in SUFFIXES)
+        if count > MOST_FILES:
+            yield f"{path.relative_to(root).as_posix()}:1: has {count} files; {MOST_FILES} are allowed"
+
+
 def check(root):
     """All violations below `root`, as "file:line: what"."""
     modules = read_modules(root)
@@ -86,6 +94,8 @@ def check(root):
         problems.append(f"src/CMakeLists.txt:{line}: proca_modules is not the list of src/README.md")
     problems += check_folder(root, "src", modules, is_public=False)
     problems += check_folder(root, "include/proca", modules, is_public=True)
+    for folder in ("src", "include/proca", "apps"):
+        problems += check_sizes(root, folder)
     return problems
 
 

@@ -1,4 +1,4 @@
-#include "proca/losses/guides.h"
+#include "losses/guides.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "adam.h"
+#include "methods/parts/adam.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "with_prototypes.h"
+#include "methods/parts/with_prototypes.h"
 
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-#include "formula.h"
 #include "proca/core/error.h"
+#include "support/formula.h"
 
 namespace proca::models {
 namespace {

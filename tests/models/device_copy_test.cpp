@@ -1,4 +1,4 @@
-#include "proca/models/device_copy.h"
+#include "models/weights/device_copy.h"
 
 #include <gtest/gtest.h>
 

@@ -9,10 +9,10 @@
 #include <torch/types.h>
 #include <nlohmann/json.hpp>
 
-#include "formula.h"
+#include "models/weights/load_weights.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
-#include "proca/models/load_weights.h"
+#include "support/formula.h"
 #include "support/temporary_folder.h"
 
 namespace proca::models {

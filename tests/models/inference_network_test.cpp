@@ -1,11 +1,11 @@
-#include "proca/models/inference_network.h"
+#include "models/inference/inference_network.h"
 
 #include <set>
 
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-#include "formula.h"
+#include "support/formula.h"
 
 namespace proca::models {
 namespace {

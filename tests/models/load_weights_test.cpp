@@ -1,12 +1,12 @@
-#include "proca/models/load_weights.h"
+#include "models/weights/load_weights.h"
 
 #include <functional>
 
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-#include "formula.h"
 #include "proca/core/error.h"
+#include "support/formula.h"
 
 namespace proca::models {
 namespace {

@@ -1,4 +1,4 @@
-#include "proca/models/resnet.h"
+#include "models/nets/resnet.h"
 
 #include <fstream>
 
@@ -6,8 +6,8 @@
 #include <torch/types.h>
 #include <nlohmann/json.hpp>
 
-#include "formula.h"
 #include "proca/core/error.h"
+#include "support/formula.h"
 
 namespace proca::models {
 namespace {

@@ -1,4 +1,4 @@
-#include "proca/models/safetensors.h"
+#include "models/weights/safetensors.h"
 
 #include <array>
 #include <cstdio>
@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "models/weight_bytes.h"
+#include "models/weights/safetensors_header.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
-#include "safetensors_header.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
 

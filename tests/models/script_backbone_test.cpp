@@ -1,4 +1,4 @@
-#include "proca/models/script_backbone.h"
+#include "models/nets/script_backbone.h"
 
 #include <fstream>
 
@@ -6,9 +6,9 @@
 #include <torch/script.h>
 #include <torch/types.h>
 
-#include "formula.h"
+#include "models/inference/inference_network.h"
 #include "proca/core/error.h"
-#include "proca/models/inference_network.h"
+#include "support/formula.h"
 #include "support/temporary_folder.h"
 
 namespace proca::models {

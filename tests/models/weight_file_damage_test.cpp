@@ -5,7 +5,7 @@
 #include <torch/types.h>
 
 #include "models/weight_bytes.h"
-#include "proca/models/safetensors.h"
+#include "models/weights/safetensors.h"
 
 namespace proca::models {
 namespace {

@@ -4,7 +4,7 @@
 #include <torch/types.h>
 
 #include "models/weight_bytes.h"
-#include "proca/models/safetensors.h"
+#include "models/weights/safetensors.h"
 #include "support/temporary_folder.h"
 
 namespace proca::models {

@@ -1,11 +1,11 @@
-#include "proca/protocol/experiment.h"
+#include "protocol/experiment.h"
 
 #include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "proca/protocol/preset.h"
+#include "protocol/preset.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
 #include "support/test_images.h"

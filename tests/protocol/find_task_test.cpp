@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "proca/core/file.h"
-#include "proca/protocol/preset.h"
+#include "protocol/preset.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
 

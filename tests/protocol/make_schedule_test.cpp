@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "proca/protocol/preset.h"
 #include "protocol/listings.h"
+#include "protocol/preset.h"
 #include "support/message_of.h"
 
 namespace proca::protocol {

@@ -1,4 +1,4 @@
-#include "proca/protocol/metrics_json.h"
+#include "protocol/metrics_json.h"
 
 #include <cmath>
 

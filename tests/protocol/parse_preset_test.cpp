@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "proca/protocol/preset.h"
+#include "protocol/preset.h"
 #include "support/message_of.h"
 
 namespace proca::protocol {

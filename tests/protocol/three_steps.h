@@ -1,6 +1,6 @@
 #pragma once
 
-#include "proca/protocol/run_metrics.h"
+#include "protocol/run_metrics.h"
 
 namespace proca::test {
 

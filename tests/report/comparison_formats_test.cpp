@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "proca/report/comparison_table.h"
 #include "report/results.h"
+#include "report/tables/comparison_table.h"
 
 namespace proca::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "proca/report/comparison_table.h"
+#include "report/tables/comparison_table.h"
 
 #include <cmath>
 #include <limits>

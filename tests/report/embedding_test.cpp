@@ -1,4 +1,4 @@
-#include "proca/report/embedding.h"
+#include "report/collect/embedding.h"
 
 #include <algorithm>
 #include <cmath>

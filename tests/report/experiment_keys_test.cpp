@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "proca/protocol/experiment.h"
-#include "proca/report/comparison_table.h"
+#include "protocol/experiment.h"
+#include "report/tables/comparison_table.h"
 
 namespace proca::report {
 namespace {

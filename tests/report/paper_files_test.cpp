@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proca/report/paper_numbers.h"
+#include "report/tables/paper_numbers.h"
 
 namespace proca::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "proca/report/paper_numbers.h"
+#include "report/tables/paper_numbers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,15 @@
 // What a report says about folders whose content is known.
 
-#include "proca/report/report_data.h"
+#include "report/collect/report_data.h"
+#include "state/state_writer.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/files/lock_file.h"
+#include "core/files/seal.h"
 #include "proca/core/error.h"
-#include "proca/core/lock_file.h"
-#include "proca/core/seal.h"
-#include "proca/report/report_page.h"
+#include "report/page/report_page.h"
 #include "report/run_folders.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
@@ -279,9 +280,9 @@ TEST_F(ReportDataTest, NamesTheFileThatIsDamaged) {
     const auto state = folder_ / std::to_string(number++);
     test::write_state(state, true);
     {
-      engine::StateWriter writer(state);
+      state::StateWriter writer(state);
       writer.put_text(file, text);
-      writer.commit(engine::StateDirectory::read_manifest(state));
+      writer.commit(state::StateDirectory::read_manifest(state));
     }
     const auto begin = (state / file).string() + ": " + message;
     EXPECT_EQ(message_of([&] { collect({state}); }).substr(0, begin.size()), begin) << text;
@@ -325,7 +326,7 @@ TEST_F(ReportDataTest, AFlippedBitIsFoundInEveryFileOfARun) {
   const auto folder = unfinished_run();
   const auto events = folder / "seed-3/events.jsonl";
   {
-    engine::StateWriter writer(folder / "seed-3");
+    state::StateWriter writer(folder / "seed-3");
     auto manifest = writer.state().manifest();
     manifest.events_crc = crc32(bytes_of(read_text_file(events)));
     writer.commit(manifest);

@@ -1,4 +1,4 @@
-#include "proca/report/report_page.h"
+#include "report/page/report_page.h"
 
 #include <stdexcept>
 

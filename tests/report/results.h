@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "proca/report/comparison_table.h"
+#include "report/tables/comparison_table.h"
 
 namespace proca::test {
 

@@ -9,9 +9,9 @@
 
 #include "proca/adaptation/prototype_memory.h"
 #include "proca/core/file.h"
-#include "proca/engine/feature_record.h"
-#include "proca/engine/state_directory.h"
-#include "proca/protocol/metrics_json.h"
+#include "proca/state/feature_record.h"
+#include "protocol/metrics_json.h"
+#include "state/state_writer.h"
 
 namespace proca::test {
 
@@ -31,8 +31,8 @@ inline protocol::StepRecord record_after(int64_t step) {
   return record;
 }
 
-inline engine::FeatureRecord few_features(bool labelled) {
-  engine::FeatureSets sets;
+inline state::FeatureRecord few_features(bool labelled) {
+  state::FeatureSets sets;
   sets.target.features =
       torch::tensor({{0.0f, 0.0f, 1.0f}, {1.0f, 0.0f, 0.0f}, {9.0f, 9.0f, 9.0f}});
   if (labelled) sets.target.labels = {0, 0, 1};
@@ -41,7 +41,7 @@ inline engine::FeatureRecord few_features(bool labelled) {
   sets.prototypes = {.features = torch::tensor({{0.0f, 1.0f, 1.0f}}), .pseudo_labels = {0}};
   sets.centres = {
       .features = torch::tensor({{1.0f, 1.0f, 1.0f}}), .labels = {2}, .pseudo_labels = {2}};
-  return engine::make_feature_record(sets);
+  return state::make_feature_record(sets);
 }
 
 inline std::string detection_text(double score = 0.75) {
@@ -61,9 +61,9 @@ inline std::string detection_text(double score = 0.75) {
 
 /// A state after one step. `labelled`: with what `proca run` adds.
 inline void write_state(const std::filesystem::path& folder, bool labelled, int64_t num_steps = 1) {
-  engine::StateWriter writer(folder);
-  engine::Manifest manifest;
-  manifest.phase = engine::Phase::kReady;
+  state::StateWriter writer(folder);
+  state::Manifest manifest;
+  manifest.phase = state::Phase::kReady;
   manifest.step = num_steps;
   manifest.method = num_steps > 0 ? "proca" : "";
   manifest.model.class_names = {"</script><img onerror>", "cup", "fan"};

@@ -1,4 +1,4 @@
-#include "proca/report/run_table.h"
+#include "report/tables/run_table.h"
 
 #include <algorithm>
 #include <limits>

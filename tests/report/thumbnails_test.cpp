@@ -1,4 +1,4 @@
-#include "proca/report/thumbnails.h"
+#include "report/collect/thumbnails.h"
 
 #include <stdexcept>
 

@@ -10,12 +10,12 @@
 
 #include <torch/types.h>
 
-#include "proca/models/ranks.h"
+#include "proca/compute/ranks.h"
 
 namespace proca::test {
 
 /// Ranks that are threads of one process: what they add up meets in memory, in their order.
-class ThreadRanks final : public models::Ranks {
+class ThreadRanks final : public compute::Ranks {
  public:
   struct Meeting {
     explicit Meeting(int64_t size) : values(static_cast<size_t>(size)), barrier(size) {}
@@ -63,7 +63,7 @@ class ThreadRanks final : public models::Ranks {
 /// A rank that throws while others wait for it would keep them waiting: only for work that
 /// fails on all of them or on none.
 inline void run_ranks(int64_t size,
-                      const std::function<void(const std::shared_ptr<models::Ranks>&)>& work) {
+                      const std::function<void(const std::shared_ptr<compute::Ranks>&)>& work) {
   const auto meeting = std::make_shared<ThreadRanks::Meeting>(size);
   std::exception_ptr failure;
   std::mutex mutex;

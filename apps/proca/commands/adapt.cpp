@@ -4,15 +4,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "commands.h"
+#include "commands/commands.h"
+#include "distributed/launch.h"
 #include "proca/engine/adapter.h"
-#include "proca/engine/launch.h"
-#include "proca/engine/rank_folder.h"
+#include "state/rank_folder.h"
 
 namespace proca::app {
 namespace {
 
-struct Options {
+struct AdaptCommand {
   std::string state;
   std::string target;
   bool again = false;
@@ -36,11 +36,11 @@ void print(const engine::StepOutcome& outcome, const engine::Adapter& adapter) {
                            adapter.manifest().adapted_classes.size(), names.size());
 }
 
-void run(Options& options) {
+void run_adapt(AdaptCommand& options) {
   auto& compute = options.adapt.compute;
-  engine::join_ranks(compute);
-  if (!engine::is_first(compute)) options.adapt.tensorboard.clear();
-  const engine::RankFolder state(compute.ranks, options.state);
+  distributed::join_ranks(compute);
+  if (!distributed::is_first(compute)) options.adapt.tensorboard.clear();
+  const state::RankFolder state(compute.ranks, options.state);
   engine::Adapter adapter(options.adapt, state.path());
   const std::shared_ptr target =
       data::open_images(std::filesystem::path(options.target),
@@ -48,7 +48,7 @@ void run(Options& options) {
   const auto outcome = adapter.adapt(
       target, options.again ? engine::SameImages::kAdaptAgain : engine::SameImages::kSkip,
       options.discard_unfinished ? engine::Unfinished::kDiscard : engine::Unfinished::kRefuse);
-  if (!engine::is_first(compute)) return;
+  if (!distributed::is_first(compute)) return;
   if (outcome.already_done) {
     std::cout << fmt::format(
         "step {} was about these images already; nothing to do (--again adapts once more)\n",
@@ -62,7 +62,7 @@ void run(Options& options) {
 
 Command adapt_command() {
   return {"adapt", "one time step: adapt a model to unlabelled images", [](OptionSet& set) {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<AdaptCommand>();
             set.bind("state", options->state, "state directory to take one step further", "DIR");
             set.require();
             set.bind("target", options->target, "unlabelled images; labels, if any, are ignored",
@@ -72,7 +72,7 @@ Command adapt_command() {
             set.bind("discard-unfinished", options->discard_unfinished,
                      "forget a step on other images or options that was cut off");
             options->adapt.bind(set);
-            return [options] { run(*options); };
+            return [options] { run_adapt(*options); };
           }};
 }
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "proca/core/error.h"
 #include "shell/completion.h"
 #include "shell/manual_page.h"

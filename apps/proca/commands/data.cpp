@@ -4,15 +4,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "commands.h"
+#include "commands/commands.h"
+#include "core/parallel.h"
+#include "data/source/list_file.h"
+#include "data/source/packed_file.h"
+#include "data/source/verify.h"
+#include "demo/demo_data.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
-#include "proca/core/parallel.h"
-#include "proca/data/demo_data.h"
-#include "proca/data/list_file.h"
-#include "proca/data/packed_file.h"
-#include "proca/data/verify.h"
 
 namespace proca::app {
 namespace {
@@ -168,7 +168,7 @@ Command data_pack_command() {
 Command data_make_demo_command() {
   struct Options {
     std::string out;
-    data::DemoDataOptions demo;
+    demo::DemoDataOptions demo;
     int64_t seed = 0;
   };
   return {
@@ -182,9 +182,9 @@ Command data_make_demo_command() {
         set.bind("seed", options->seed, "of every random choice", 0);
         return [options] {
           options->demo.seed = static_cast<uint64_t>(options->seed);
-          data::write_demo_data(options->out, options->demo);
+          demo::write_demo_data(options->out, options->demo);
           std::cout << fmt::format("{0}/sketch, {0}/photo: {1} classes\n", options->out,
-                                   data::demo_class_names().size());
+                                   demo::demo_class_names().size());
         };
       }};
 }

@@ -3,29 +3,30 @@
 
 #include <fmt/format.h>
 
-#include "commands.h"
-#include "proca/core/progress.h"
-#include "proca/core/stopwatch.h"
-#include "proca/data/demo_data.h"
-#include "run_report.h"
-#include "write_report.h"
+#include "commands/commands.h"
+#include "commands/run_report.h"
+#include "commands/write_report.h"
+#include "core/progress.h"
+#include "core/stopwatch.h"
+#include "demo/demo_data.h"
 
 namespace proca::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct DemoCommand {
   std::string out = "proca-demo";
   int64_t seed = 0;
-  engine::ComputeOptions compute;
+  compute::ComputeOptions compute;
 };
 
 // A run of the preset `demo` with one method. The source model is trained once and shared.
-std::vector<engine::SeedResult> run_method(const Options& options, const std::string& method) {
+std::vector<experiments::SeedResult> run_method(const DemoCommand& options,
+                                                const std::string& method) {
   const fs::path out = options.out;
   const auto preset = protocol::find_preset("demo");
-  engine::RunOptions run;
+  experiments::RunOptions run;
   OptionSet set;
   run.bind(set);
   run.preset = preset.name;
@@ -43,20 +44,20 @@ std::vector<engine::SeedResult> run_method(const Options& options, const std::st
   training.seed = options.seed;
   engine::train_source(training, run.source_state);
 
-  const auto results = engine::run_protocol(run, preset, out / method);
+  const auto results = experiments::run_protocol(run, preset, out / method);
   const auto text = results_text(fmt::format("demo sketch -> photo, {}", method), results);
   write_results(out / method, results_json(run, results), text);
   std::cout << text << "\n" << std::flush;
   return results;
 }
 
-void run(const Options& options) {
+void run_demo(const DemoCommand& options) {
   const Stopwatch watch;
   const fs::path out = options.out;
   const auto images = out / "images";
   std::error_code ignored;  // A place that cannot be looked at cannot be written to either.
   if (!fs::exists(images, ignored)) {
-    data::write_demo_data(images, {.seed = static_cast<uint64_t>(options.seed)});
+    demo::write_demo_data(images, {.seed = static_cast<uint64_t>(options.seed)});
   }
   const auto floor = run_method(options, "source-only").front().metrics;
   const auto proca = run_method(options, "proca").front().metrics;
@@ -78,11 +79,11 @@ void run(const Options& options) {
 
 Command demo_command() {
   return {"demo", "draw a small data set, train on sketches, adapt to photos", [](OptionSet& set) {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<DemoCommand>();
             set.bind("out", options->out, "folder for everything it makes", "DIR");
             set.bind("seed", options->seed, "of every random choice", 0);
             options->compute.bind(set);
-            return [options] { run(*options); };
+            return [options] { run_demo(*options); };
           }};
 }
 

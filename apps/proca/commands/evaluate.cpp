@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "commands.h"
-#include "image_input.h"
+#include "commands/commands.h"
+#include "commands/image_input.h"
 
 namespace proca::app {
 namespace {
 
-struct Options {
+struct EvaluateCommand {
   ModelInputOptions input;
   std::string data;
   bool json = false;
@@ -43,14 +43,14 @@ void print_json(const protocol::AccuracyReport& report, const std::vector<std::s
   std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
-void run(const Options& options) {
+void run_evaluate(const EvaluateCommand& options) {
   auto model = options.input.model.load();
   const auto preprocessing = options.input.preprocessing(model);
   const auto& names = model.description.class_names;
   const std::shared_ptr source = data::open_images(
       std::filesystem::path(options.data),
       {.labels = data::Labels::kRequired, .root = options.input.load.root, .known_classes = names});
-  const auto device = engine::prepare_compute(options.input.compute);
+  const auto device = compute::prepare_compute(options.input.compute);
   model.network->to(device);
   // Each image is used once, so none is kept.
   const auto store = data::without_cache(options.input.load)
@@ -65,12 +65,12 @@ void run(const Options& options) {
 
 Command evaluate_command() {
   return {"evaluate", "accuracy of a model on labelled images", [](OptionSet& set) {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<EvaluateCommand>();
             set.bind("data", options->data, "labelled images", "PATH");
             set.require();
             options->input.bind(set);
             set.bind("json", options->json, "print JSON");
-            return [options] { run(*options); };
+            return [options] { run_evaluate(*options); };
           }};
 }
 

@@ -4,24 +4,24 @@
 #include <fmt/format.h>
 #include <torch/types.h>
 
-#include "commands.h"
+#include "commands/commands.h"
+#include "models/weights/safetensors.h"
 #include "proca/core/file.h"
 #include "proca/engine/model_loading.h"
 #include "proca/models/export.h"
-#include "proca/models/safetensors.h"
 
 namespace proca::app {
 namespace {
 
 enum class Format { kOnnx, kSafetensors, kTorchScript };
 
-struct Options {
+struct ExportCommand {
   engine::ModelOptions model;
   Format format = Format::kOnnx;
   std::string out;
 };
 
-void run(const Options& options) {
+void run_export(const ExportCommand& options) {
   const auto model = options.model.load();
   const auto& preprocessing = model.description.preprocessing;
   const models::ExportInfo info{.class_names = model.description.class_names,
@@ -50,7 +50,7 @@ void run(const Options& options) {
 
 Command export_command() {
   return {"export", "write the model as ONNX, TorchScript or safetensors", [](OptionSet& set) {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<ExportCommand>();
             options->model.bind(set);
             set.bind_choice<Format>("format", options->format, "of the file",
                                     {{"onnx", Format::kOnnx},
@@ -58,7 +58,7 @@ Command export_command() {
                                      {"safetensors", Format::kSafetensors}});
             set.bind("out", options->out, "file to write", "FILE");
             set.require();
-            return [options] { run(*options); };
+            return [options] { run_export(*options); };
           }};
 }
 

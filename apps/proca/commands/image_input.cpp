@@ -1,4 +1,4 @@
-#include "image_input.h"
+#include "commands/image_input.h"
 
 namespace proca::app {
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "proca/compute/device.h"
 #include "proca/core/options.h"
 #include "proca/data/load_options.h"
 #include "proca/data/preprocessing.h"
-#include "proca/engine/device.h"
 #include "proca/engine/inference.h"
 #include "proca/engine/model_loading.h"
 
@@ -17,7 +17,7 @@ struct ModelInputOptions {
   int64_t crop = 0;
   int64_t batch_size = 0;
   data::LoadOptions load;
-  engine::ComputeOptions compute;
+  compute::ComputeOptions compute;
 
   void bind(OptionSet& set);
   /// The model's preprocessing with what the user changed about it.

@@ -7,21 +7,21 @@
 #include <torch/types.h>
 #include <nlohmann/json.hpp>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "proca/adaptation/prototype_memory.h"
 #include "proca/engine/model_loading.h"
-#include "proca/engine/state_directory.h"
+#include "proca/state/state_directory.h"
 
 namespace proca::app {
 namespace {
 
-struct Options {
+struct InspectCommand {
   std::string state;
   bool json = false;
 };
 
 // The prototypes, if the state has any.
-adaptation::PrototypeMemory read_memory(const engine::StateDirectory& state) {
+adaptation::PrototypeMemory read_memory(const state::StateDirectory& state) {
   adaptation::PrototypeMemory memory(std::numeric_limits<int64_t>::max());
   if (state.has("memory.safetensors"))
     memory.load(state.read_tensors("memory.safetensors").tensors);
@@ -45,7 +45,7 @@ nlohmann::ordered_json memory_json(const adaptation::PrototypeMemory& memory,
 }
 
 // What is known of a class: whether it was adapted, and its prototypes.
-std::string describe_class(int64_t label, const engine::Manifest& manifest,
+std::string describe_class(int64_t label, const state::Manifest& manifest,
                            const adaptation::PrototypeMemory& memory) {
   const auto& adapted = manifest.adapted_classes;
   std::string text;
@@ -58,8 +58,8 @@ std::string describe_class(int64_t label, const engine::Manifest& manifest,
   return text;
 }
 
-void run(const Options& options) {
-  const engine::StateDirectory state(options.state);
+void run_inspect(const InspectCommand& options) {
+  const state::StateDirectory state(options.state);
   const auto& manifest = state.manifest();
   const auto& model = manifest.model;
   int64_t parameters = 0;
@@ -69,7 +69,7 @@ void run(const Options& options) {
     }
   }
   const auto memory = read_memory(state);
-  const bool ready = manifest.phase == engine::Phase::kReady;
+  const bool ready = manifest.phase == state::Phase::kReady;
   if (options.json) {
     nlohmann::ordered_json json{{"state", options.state},
                                 {"phase", ready ? "ready" : "pretraining"},
@@ -113,11 +113,11 @@ void run(const Options& options) {
 
 Command inspect_command() {
   return {"inspect", "what a state directory holds", [](OptionSet& set) {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<InspectCommand>();
             set.bind("state", options->state, "state directory", "DIR");
             set.require();
             set.bind("json", options->json, "print JSON");
-            return [options] { run(*options); };
+            return [options] { run_inspect(*options); };
           }};
 }
 

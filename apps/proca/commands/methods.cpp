@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "proca/methods/method.h"
 
 namespace proca::app {

@@ -7,20 +7,20 @@
 #include <torch/types.h>
 #include <nlohmann/json.hpp>
 
-#include "commands.h"
-#include "image_input.h"
-#include "proca/core/csv.h"
+#include "commands/commands.h"
+#include "commands/image_input.h"
+#include "core/files/csv.h"
+#include "core/stopwatch.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
-#include "proca/core/stopwatch.h"
 
 namespace proca::app {
 namespace {
 
 enum class Format { kCsv, kJson };
 
-struct Options {
+struct PredictCommand {
   ModelInputOptions input;
   std::vector<std::string> paths;
   int64_t top = 1;
@@ -82,7 +82,7 @@ std::optional<bool> is_adapted(const engine::LoadedModel& model, int64_t label) 
   return std::binary_search(model.adapted_classes->begin(), model.adapted_classes->end(), label);
 }
 
-std::vector<Prediction> predict(const Options& options, const engine::LoadedModel& model,
+std::vector<Prediction> predict(const PredictCommand& options, const engine::LoadedModel& model,
                                 const data::Preprocessing& preprocessing, torch::Device device) {
   const std::shared_ptr source =
       data::open_images(options.paths, {.root = options.input.load.root});
@@ -112,10 +112,10 @@ std::vector<Prediction> predict(const Options& options, const engine::LoadedMode
   return predictions;
 }
 
-void run(const Options& options) {
+void run_predict(const PredictCommand& options) {
   auto model = options.input.model.load();
   const auto preprocessing = options.input.preprocessing(model);
-  const auto device = engine::prepare_compute(options.input.compute);
+  const auto device = compute::prepare_compute(options.input.compute);
   model.network->to(device);
   // Opened first: an unwritable place is found before the work, not after it.
   std::optional<AtomicFile> file;
@@ -144,7 +144,7 @@ void run(const Options& options) {
 
 Command predict_command() {
   return {"predict", "classes of images, as CSV or JSON", [](OptionSet& set) {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<PredictCommand>();
             set.bind_positional("path", options->paths,
                                 "folders, list files, packed files or images");
             set.require();
@@ -153,7 +153,7 @@ Command predict_command() {
             set.bind_choice<Format>("format", options->format, "of the result",
                                     {{"csv", Format::kCsv}, {"json", Format::kJson}});
             set.bind("out", options->out, "file to write; standard output if not given", "FILE");
-            return [options] { run(*options); };
+            return [options] { run_predict(*options); };
           }};
 }
 

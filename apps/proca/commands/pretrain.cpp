@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "commands.h"
-#include "proca/engine/launch.h"
-#include "proca/engine/rank_folder.h"
+#include "commands/commands.h"
+#include "distributed/launch.h"
 #include "proca/engine/source_trainer.h"
+#include "state/rank_folder.h"
 
 namespace proca::app {
 
@@ -22,11 +22,11 @@ Command pretrain_command() {
             options->training.bind(set);
             return [options] {
               auto& compute = options->training.compute;
-              engine::join_ranks(compute);
-              if (!engine::is_first(compute)) options->training.tensorboard.clear();
-              const engine::RankFolder out(compute.ranks, options->out);
+              distributed::join_ranks(compute);
+              if (!distributed::is_first(compute)) options->training.tensorboard.clear();
+              const state::RankFolder out(compute.ranks, options->out);
               const auto result = engine::train_source(options->training, out.path());
-              if (!engine::is_first(compute)) return;
+              if (!distributed::is_first(compute)) return;
               std::cout << fmt::format("source model: {} ({} epochs)\n", options->out,
                                        result.epochs);
               if (result.holdout_accuracy) {

@@ -9,21 +9,21 @@
 
 #include <fmt/format.h>
 
-#include "commands.h"
+#include "commands/commands.h"
+#include "commands/write_report.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
-#include "proca/report/report_data.h"
-#include "proca/report/report_page.h"
-#include "write_report.h"
+#include "report/collect/report_data.h"
+#include "report/page/report_page.h"
 
 namespace proca::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ReportCommand {
   std::vector<std::string> folders;
   std::string out = "report.html";
   std::string json;
@@ -32,7 +32,7 @@ struct Options {
   double interval = 5;
 };
 
-report::ReportDocument collect(const Options& options) {
+report::ReportDocument collect(const ReportCommand& options) {
   report::ReportOptions shown{.title = options.title};
   if (options.watch) shown.refresh_s = options.interval;
   if (options.folders.size() == 1 && options.folders.front().ends_with(".json")) {
@@ -41,14 +41,14 @@ report::ReportDocument collect(const Options& options) {
   return report::collect_report({options.folders.begin(), options.folders.end()}, shown);
 }
 
-void write(const Options& options, const report::ReportDocument& document) {
+void write(const ReportCommand& options, const report::ReportDocument& document) {
   if (!options.json.empty()) write_file(options.json, document.json + "\n");
   write_file(options.out, report::report_page(document.json));
 }
 
 // Until everything is finished, or somebody stops it: that is how one ends to watch, and no
 // failure.
-void watch(const Options& options) {
+void watch(const ReportCommand& options) {
   std::string written;
   for (;;) {
     const auto document = collect(options);
@@ -66,7 +66,7 @@ void watch(const Options& options) {
   }
 }
 
-void run(const Options& options) {
+void run_report(const ReportCommand& options) {
   if (!options.watch) {
     write(options, collect(options));
   } else {
@@ -84,7 +84,7 @@ void run(const Options& options) {
 Command report_command() {
   return {
       "report", "one page with charts about runs, states and reproductions", [](OptionSet& set) {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<ReportCommand>();
         set.bind_positional("dir", options->folders,
                             "folders of proca run, demo, adapt or reproduce, or one .json "
                             "that --json wrote",
@@ -97,7 +97,7 @@ Command report_command() {
                  "go on until all runs are finished, and write the page anew when something "
                  "has changed");
         set.bind("interval", options->interval, "seconds between two looks of --watch", 0.1, 86400);
-        return [options] { run(*options); };
+        return [options] { run_report(*options); };
       }};
 }
 

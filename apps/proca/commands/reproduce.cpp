@@ -9,17 +9,17 @@
 #include <fmt/format.h>
 #include <torch/cuda.h>
 
-#include "commands.h"
+#include "commands/commands.h"
+#include "commands/seeds.h"
+#include "commands/write_report.h"
+#include "core/parallel.h"
+#include "distributed/launch.h"
+#include "experiments/reproduction.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
-#include "proca/core/parallel.h"
-#include "proca/engine/launch.h"
-#include "proca/engine/reproduction.h"
-#include "proca/report/comparison_table.h"
-#include "seeds.h"
-#include "write_report.h"
+#include "report/tables/comparison_table.h"
 
 namespace proca::app {
 namespace {
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 using OptionValues = std::map<std::string, Words>;
 
-struct Options {
+struct ReproduceCommand {
   Words name;
   bool list = false;
   std::string preset;
@@ -79,7 +79,7 @@ OptionValues parse_settings(const Words& words) {
   return options;
 }
 
-OptionValues passed_on(const Options& options) {
+OptionValues passed_on(const ReproduceCommand& options) {
   auto values = parse_settings(options.settings);
   if (values.contains("tensorboard")) {
     throw InvalidOption(
@@ -119,9 +119,9 @@ void print_list() {
 }
 
 // Deals the devices to the slots in turn, unless the user chose one.
-std::vector<engine::JobSlot> make_slots(int64_t jobs, int64_t devices,
-                                        const OptionValues& options) {
-  std::vector<engine::JobSlot> slots(static_cast<size_t>(jobs));
+std::vector<experiments::JobSlot> make_slots(int64_t jobs, int64_t devices,
+                                             const OptionValues& options) {
+  std::vector<experiments::JobSlot> slots(static_cast<size_t>(jobs));
   if (devices < 2 || options.contains("device")) return slots;
   for (int64_t i = 0; i < jobs; ++i) {
     slots[static_cast<size_t>(i)].arguments = {"--device", fmt::format("cuda:{}", i % devices)};
@@ -132,7 +132,7 @@ std::vector<engine::JobSlot> make_slots(int64_t jobs, int64_t devices,
 // `whole` is the experiment with all its tasks.
 report::ComparisonTable compare(const protocol::Experiment& experiment,
                                 const protocol::Experiment& whole,
-                                const std::vector<engine::ReproducedRun>& runs) {
+                                const std::vector<experiments::ReproducedRun>& runs) {
   std::vector<report::RunResult> results;
   for (const auto& run : runs) {
     auto& result = results.emplace_back();
@@ -172,7 +172,7 @@ void write_tables(const fs::path& stem, const report::ComparisonTable& table) {
 }
 
 // Ends the command as the job ended.
-[[noreturn]] void fail(const engine::FailedJob& job) {
+[[noreturn]] void fail(const experiments::FailedJob& job) {
   const auto message = fmt::format("{}: failed with exit code {}: {} ({})", job.label,
                                    job.exit_code, job.reason, job.log.string());
   if (job.exit_code == 2) throw InputError(message);
@@ -190,7 +190,7 @@ void report_on(const std::string& out, bool has_failed) {
   }
 }
 
-void check(const Options& options) {
+void check(const ReproduceCommand& options) {
   const auto require = [](bool is_given, const std::string& what) {
     if (is_given) return;
     throw InvalidOption(
@@ -205,9 +205,9 @@ void check(const Options& options) {
   require(!options.out.empty(), "--out");
 }
 
-void reproduce(const Options& options, const OptionSet& set) {
+void reproduce(const ReproduceCommand& options, const OptionSet& set) {
   if (options.list) return print_list();
-  if (const auto launch = engine::find_launch(); launch && launch->size > 1) {
+  if (const auto launch = distributed::find_launch(); launch && launch->size > 1) {
     throw InputError(
         "reproduce starts its runs by itself and cannot be one of several ranks; use --jobs, or "
         "`proca run` with ranks");
@@ -218,8 +218,8 @@ void reproduce(const Options& options, const OptionSet& set) {
   }
   auto whole = protocol::find_experiment(options.name.front());
   if (!options.preset.empty()) whole.preset = options.preset;
-  auto experiment = engine::narrowed(whole, joined_labels(options.tasks, whole.tasks),
-                                     joined_labels(options.runs, whole.runs));
+  auto experiment = experiments::narrowed(whole, joined_labels(options.tasks, whole.tasks),
+                                          joined_labels(options.runs, whole.runs));
   if (!options.seeds.empty()) experiment.seeds = parse_seeds(options.seeds);
 
   const auto devices = static_cast<int64_t>(torch::cuda::device_count());
@@ -234,14 +234,14 @@ void reproduce(const Options& options, const OptionSet& set) {
     arguments.insert(arguments.end(),
                      {"--frozen-cache", (fs::absolute(options.out) / "cache").string()});
   }
-  const engine::ReproductionOptions reproduction{.program = fs::read_symlink("/proc/self/exe"),
-                                                 .data_root = options.data_root,
-                                                 .out = options.out,
-                                                 .options = settings,
-                                                 .source_state = options.source_state,
-                                                 .arguments = arguments};
-  const auto plan = engine::plan_reproduction(experiment, reproduction);
-  const auto outcome = engine::perform_reproduction(
+  const experiments::ReproductionOptions reproduction{.program = fs::read_symlink("/proc/self/exe"),
+                                                      .data_root = options.data_root,
+                                                      .out = options.out,
+                                                      .options = settings,
+                                                      .source_state = options.source_state,
+                                                      .arguments = arguments};
+  const auto plan = experiments::plan_reproduction(experiment, reproduction);
+  const auto outcome = experiments::perform_reproduction(
       plan, reproduction, make_slots(jobs, devices, reproduction.options));
 
   const auto table = compare(experiment, whole, outcome.results);
@@ -256,7 +256,7 @@ void reproduce(const Options& options, const OptionSet& set) {
 Command reproduce_command() {
   return {
       "reproduce", "the paper's tables and figures, or your own experiment", [](OptionSet& set) {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<ReproduceCommand>();
         set.bind_positional("name", options->name, "name of --list, or a file ending in .toml",
                             "EXPERIMENT");
         set.bind("list", options->list, "list the tables and figures");

@@ -3,20 +3,20 @@
 
 #include <fmt/format.h>
 
-#include "commands.h"
+#include "commands/commands.h"
+#include "commands/run_report.h"
+#include "commands/seeds.h"
+#include "commands/write_report.h"
+#include "distributed/launch.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
-#include "proca/engine/launch.h"
-#include "proca/engine/rank_folder.h"
-#include "run_report.h"
-#include "seeds.h"
-#include "write_report.h"
+#include "state/rank_folder.h"
 
 namespace proca::app {
 namespace {
 
-struct Options {
-  engine::RunOptions run;
+struct RunCommand {
+  experiments::RunOptions run;
   int64_t seed = 0;
   std::vector<std::string> seeds;
   std::string out;
@@ -24,20 +24,20 @@ struct Options {
   bool no_report = false;
 };
 
-void run(Options& options, const OptionSet& set) {
+void run_all_seeds(RunCommand& options, const OptionSet& set) {
   options.run.seeds =
       options.seeds.empty() ? std::vector{options.seed} : parse_seeds(options.seeds);
   const auto preset = protocol::find_preset(options.run.preset);
   auto& compute = options.run.adapt.compute;
-  engine::join_ranks(compute);
-  if (!engine::is_first(compute)) options.run.adapt.tensorboard.clear();
+  distributed::join_ranks(compute);
+  if (!distributed::is_first(compute)) options.run.adapt.tensorboard.clear();
   options.run.apply(preset, set);
-  const engine::RankFolder out(compute.ranks, options.out);
+  const state::RankFolder out(compute.ranks, options.out);
   for (const auto* file : {"run.toml", "results.json", "results.txt", "report.html"}) {
     remove_leftovers(out.path() / file);
   }
-  const auto results = engine::run_protocol(options.run, preset, out.path());
-  if (!engine::is_first(compute)) return;
+  const auto results = experiments::run_protocol(options.run, preset, out.path());
+  if (!distributed::is_first(compute)) return;
   const auto title = fmt::format("{} {} -> {}, {}", preset.name, options.run.source,
                                  options.run.target, options.run.adapt.method.name());
   const auto json = results_json(options.run, results);
@@ -52,7 +52,7 @@ void run(Options& options, const OptionSet& set) {
 
 Command run_command() {
   return {"run", "a whole protocol: train, adapt step by step, evaluate", [](OptionSet& set) {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<RunCommand>();
             set.bind("out", options->out, "folder for models and results", "DIR");
             set.require();
             options->run.bind(set);
@@ -60,7 +60,7 @@ Command run_command() {
             set.bind("seeds", options->seeds, "several runs, such as 0,1,2", "INT");
             set.bind("json", options->json, "print JSON");
             set.bind("no-report", options->no_report, "write no report.html");
-            return [options, &set] { run(*options, set); };
+            return [options, &set] { run_all_seeds(*options, set); };
           }};
 }
 

@@ -1,12 +1,12 @@
-#include "run_report.h"
+#include "commands/run_report.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/files/seal.h"
 #include "proca/core/file.h"
-#include "proca/core/seal.h"
-#include "proca/protocol/metrics_json.h"
-#include "proca/report/run_table.h"
+#include "protocol/metrics_json.h"
+#include "report/tables/run_table.h"
 
 namespace proca::app {
 namespace {
@@ -14,7 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Mean and standard deviation in percent of one figure over the seeds.
-Json spread(const std::vector<engine::SeedResult>& results, double protocol::RunMetrics::*figure) {
+Json spread(const std::vector<experiments::SeedResult>& results,
+            double protocol::RunMetrics::*figure) {
   std::vector<double> values;
   for (const auto& result : results) values.push_back(result.metrics.*figure * 100);
   const auto [mean, std] = protocol::mean_std(values);
@@ -23,14 +24,14 @@ Json spread(const std::vector<engine::SeedResult>& results, double protocol::Run
 
 }  // namespace
 
-std::vector<protocol::RunMetrics> metrics_of(const std::vector<engine::SeedResult>& results) {
+std::vector<protocol::RunMetrics> metrics_of(const std::vector<experiments::SeedResult>& results) {
   std::vector<protocol::RunMetrics> metrics;
   for (const auto& result : results) metrics.push_back(result.metrics);
   return metrics;
 }
 
-std::string results_json(const engine::RunOptions& options,
-                         const std::vector<engine::SeedResult>& results) {
+std::string results_json(const experiments::RunOptions& options,
+                         const std::vector<experiments::SeedResult>& results) {
   Json json{
       {"preset", options.preset},
       {"source", options.source},
@@ -47,7 +48,8 @@ std::string results_json(const engine::RunOptions& options,
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string results_text(const std::string& title, const std::vector<engine::SeedResult>& results) {
+std::string results_text(const std::string& title,
+                         const std::vector<experiments::SeedResult>& results) {
   const auto metrics = metrics_of(results);
   return report::run_table(title, metrics) + "\n" + report::group_matrix(metrics);
 }

@@ -1,4 +1,4 @@
-#include "seeds.h"
+#include "commands/seeds.h"
 
 #include <charconv>
 #include <set>

@@ -1,9 +1,9 @@
-#include "write_report.h"
+#include "commands/write_report.h"
 
+#include "core/scope_timer.h"
 #include "proca/core/file.h"
-#include "proca/core/scope_timer.h"
-#include "proca/report/report_data.h"
-#include "proca/report/report_page.h"
+#include "report/collect/report_data.h"
+#include "report/page/report_page.h"
 
 namespace proca::app {
 

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 5> kCommands = {"pretrain", "adapt", "run
 // Options that may name a device, or a file that does, and those that need none.
 constexpr std::array<std::string_view, 5> kHindrances = {"--device", "--config", "--print-config",
                                                          "--help", "-h"};
-// By which `engine::find_launch` knows several processes, each with a device of its own; and
+// By which `distributed::find_launch` knows several processes, each with a device of its own; and
 // tools that load themselves with the driver, constructors and all.
 constexpr std::array<std::string_view, 5> kForeignPlans = {
     "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "CUDA_INJECTION64_PATH"};

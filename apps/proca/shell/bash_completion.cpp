@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "completion.h"
-#include "value_hints.h"
+#include "shell/completion.h"
+#include "shell/value_hints.h"
 
 namespace proca::app {
 namespace {
 
-constexpr std::string_view kHead =
+constexpr std::string_view kBashHead =
     R"(# bash completion of proca, as "proca completion bash" prints it.
 
 _proca() {
@@ -26,7 +26,7 @@ _proca() {
       )";
 
 // Between the list of two-word commands and the table of all commands.
-constexpr std::string_view kMiddle = R"() command+=" ${COMP_WORDS[2]}" ;;
+constexpr std::string_view kBashMiddle = R"() command+=" ${COMP_WORDS[2]}" ;;
     esac
   fi
   # What may stand here: words, and paths of a kind; for an option its values.
@@ -34,7 +34,7 @@ constexpr std::string_view kMiddle = R"() command+=" ${COMP_WORDS[2]}" ;;
   case $command in
 )";
 
-constexpr std::string_view kTail = R"(  esac
+constexpr std::string_view kBashTail = R"(  esac
   if [[ -z $value && $current == -* ]]; then
     words=$options paths=
   elif [[ -z $value && -z $words && -z $paths ]]; then
@@ -104,8 +104,8 @@ std::string bash_completion(const std::vector<DeclaredCommand>& commands) {
                  ? branch(word.name, choices, *word.command)
                  : fmt::format("    '{}') words='{}' options='--help' ;;\n", word.name, choices);
   }
-  return fmt::format("{}{}{}    '') words='{}' options='--help --version' ;;\n{}{}", kHead,
-                     fmt::join(pairs, "|"), kMiddle, fmt::join(first, " "), table, kTail);
+  return fmt::format("{}{}{}    '') words='{}' options='--help --version' ;;\n{}{}", kBashHead,
+                     fmt::join(pairs, "|"), kBashMiddle, fmt::join(first, " "), table, kBashTail);
 }
 
 }  // namespace proca::app

@@ -1,4 +1,4 @@
-#include "manual_page.h"
+#include "shell/manual_page.h"
 
 #include <fmt/format.h>
 
@@ -61,7 +61,7 @@ proca predict new/ \-\-state state/ \-\-out predictions.csv
 
 // As text of the page: a hyphen is a minus sign, a backslash itself, and a line that begins
 // with a dot no request.
-std::string escaped(const std::string& text) {
+std::string escape_for_roff(const std::string& text) {
   std::string result;
   if (!text.empty() && (text.front() == '.' || text.front() == '\'')) result = "\\&";
   for (const char c : text) {
@@ -80,27 +80,29 @@ std::string entry(const Option& option) {
   std::string tag;
   switch (option.shape) {
     case Option::Shape::kPositional:
-      tag = fmt::format(".I {} \\fR...", escaped(option.name));
+      tag = fmt::format(".I {} \\fR...", escape_for_roff(option.name));
       break;
     case Option::Shape::kSwitch:
-      tag = fmt::format(".B \\-\\-{}", escaped(option.name));
+      tag = fmt::format(".B \\-\\-{}", escape_for_roff(option.name));
       break;
     default:
-      tag = fmt::format(".BI \\-\\-{} \" {}\"", escaped(option.name), escaped(option.type));
+      tag = fmt::format(".BI \\-\\-{} \" {}\"", escape_for_roff(option.name),
+                        escape_for_roff(option.type));
       break;
   }
-  return fmt::format(".TP\n{}\n{}\n", tag, escaped(description(option)));
+  return fmt::format(".TP\n{}\n{}\n", tag, escape_for_roff(description(option)));
 }
 
 std::string section(const DeclaredCommand& command) {
-  auto text = fmt::format(".SS proca {}\n{}\n", escaped(command.name), escaped(command.summary));
+  auto text = fmt::format(".SS proca {}\n{}\n", escape_for_roff(command.name),
+                          escape_for_roff(command.summary));
   std::string table;
   for (const auto& option : command.options->options()) {
     if (option.section != table) {
       table = option.section;
       if (!table.empty()) {
-        text +=
-            fmt::format(".PP\nIn a configuration file these are keys of [{}]:\n", escaped(table));
+        text += fmt::format(".PP\nIn a configuration file these are keys of [{}]:\n",
+                            escape_for_roff(table));
       }
     }
     text += entry(option);

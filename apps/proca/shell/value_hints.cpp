@@ -1,4 +1,4 @@
-#include "value_hints.h"
+#include "shell/value_hints.h"
 
 #include <algorithm>
 
@@ -6,8 +6,8 @@
 
 #include "proca/methods/method.h"
 #include "proca/models/backbone.h"
-#include "proca/protocol/experiment.h"
-#include "proca/protocol/preset.h"
+#include "protocol/experiment.h"
+#include "protocol/preset.h"
 
 namespace proca::app {
 namespace {

@@ -1,18 +1,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "completion.h"
-#include "value_hints.h"
+#include "shell/completion.h"
+#include "shell/value_hints.h"
 
 namespace proca::app {
 namespace {
 
-constexpr std::string_view kHead = R"(#compdef proca
+constexpr std::string_view kZshHead = R"(#compdef proca
 # zsh completion of proca, as "proca completion zsh" prints it.
 
 )";
 
-constexpr std::string_view kTail = R"(
+constexpr std::string_view kZshTail = R"(
 # Read by the completion system it is the function's body; sourced, it says so.
 if [[ $funcstack[1] == _proca ]]; then
   _proca "$@"
@@ -22,7 +22,7 @@ fi
 )";
 
 // Inside a specification in single quotes; brackets and colons have a meaning there.
-std::string escaped(const std::string& text) {
+std::string escape_for_zsh(const std::string& text) {
   std::string result;
   for (const char c : text) {
     if (c == '\'') {
@@ -51,11 +51,12 @@ std::string action(const ValueHints& hints) {
 
 // One argument of _arguments: '--state[help]:DIR:_directories'.
 std::string specification(const Option& option) {
-  const auto value = fmt::format(":{}:{}", escaped(option.type), action(value_hints(option)));
+  const auto value =
+      fmt::format(":{}:{}", escape_for_zsh(option.type), action(value_hints(option)));
   if (option.shape == Option::Shape::kPositional) return fmt::format("'*{}'", value);
   const bool is_switch = option.shape == Option::Shape::kSwitch;
   return fmt::format("'{}--{}[{}]{}'", option.shape == Option::Shape::kList ? "*" : "", option.name,
-                     escaped(description(option)), is_switch ? "" : value);
+                     escape_for_zsh(description(option)), is_switch ? "" : value);
 }
 
 std::string function_name(std::string command) {
@@ -92,7 +93,7 @@ std::string words_function(const std::string& name, const std::vector<Choice>& c
   auto text = fmt::format(
       "{}() {{\n  local curcontext=\"$curcontext\" state line\n  local -a choices=(\n", name);
   for (const auto& [word, summary, function] : choices) {
-    text += fmt::format("    '{}:{}'\n", word, escaped(summary));
+    text += fmt::format("    '{}:{}'\n", word, escape_for_zsh(summary));
   }
   text +=
       fmt::format("  )\n  _arguments -C \\\n{}    {} '1: :->word' '*:: :->rest'\n", options, kHelp);
@@ -126,8 +127,9 @@ std::string zsh_completion(const std::vector<DeclaredCommand>& commands) {
     }
   }
   return fmt::format(
-      "{}{}{}{}", kHead, functions,
-      words_function("_proca", first, "    '(- *)--version[Print versions and stop]' \\\n"), kTail);
+      "{}{}{}{}", kZshHead, functions,
+      words_function("_proca", first, "    '(- *)--version[Print versions and stop]' \\\n"),
+      kZshTail);
 }
 
 }  // namespace proca::app

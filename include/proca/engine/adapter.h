@@ -8,17 +8,19 @@
 #include <optional>
 #include <string>
 
+#include "proca/compute/device.h"
 #include "proca/core/options.h"
 #include "proca/data/load_options.h"
-#include "proca/engine/device.h"
-#include "proca/engine/event_log.h"
-#include "proca/engine/feature_record.h"
-#include "proca/engine/state_directory.h"
 #include "proca/methods/method_options.h"
+#include "proca/state/event_log.h"
+#include "proca/state/feature_record.h"
+#include "proca/state/state_directory.h"
+
+namespace proca::training {
+class DeviceImages;
+}
 
 namespace proca::engine {
-
-class DeviceImages;
 
 /// How to adapt. Fields that are empty follow the method's recipe.
 struct AdaptOptions {
@@ -55,7 +57,7 @@ struct AdaptOptions {
   std::string tensorboard;        ///< folder for TensorBoard's event files; empty for none
   int64_t checkpoint_every = 60;  ///< seconds between checkpoints within a step
   data::LoadOptions load;
-  ComputeOptions compute;
+  compute::ComputeOptions compute;
 
   /// Everything.
   void bind(OptionSet& options);
@@ -123,7 +125,8 @@ class Adapter {
   /// `images` is where images are kept on the device: that of another Adapter with the
   /// same options of computing, or null for one of its own.
   Adapter(const AdaptOptions& options, std::filesystem::path state,
-          std::shared_ptr<DeviceImages> images = nullptr, Purpose purpose = Purpose::kSteps);
+          std::shared_ptr<training::DeviceImages> images = nullptr,
+          Purpose purpose = Purpose::kSteps);
   ~Adapter();
 
   /// One time step. Throws `InputError` when there is no image, or when the source
@@ -155,12 +158,12 @@ class Adapter {
   /// Waits until everything is in the state. Throws what kept it out.
   void settle();
 
-  const Manifest& manifest() const;
+  const state::Manifest& manifest() const;
   /// The current model, on the device.
   const models::ClassifierNetwork& network() const;
   torch::Device device() const;
   /// For passes over images of the caller's (`InferenceOptions::images`).
-  const std::shared_ptr<DeviceImages>& images() const;
+  const std::shared_ptr<training::DeviceImages>& images() const;
   /// The decisions of the last finished step, in whatever process; null if there are none.
   const methods::StepDecisions* decisions() const;
 
@@ -169,7 +172,7 @@ class Adapter {
   /// of the same feature space. `seen` has features, predicted classes and names of images
   /// that the caller has passed through the current network, as in evaluation: prototypes
   /// among them need no pass of their own.
-  FeatureSets reference_features(const FeaturePoints& seen = {});
+  state::FeatureSets reference_features(const state::FeaturePoints& seen = {});
   /// Names of the prototypes among them, which may come twice.
   std::vector<std::string> shown_prototypes() const;
   /// From here on `adapt` does not look at the features of a step: the caller, who passes
@@ -177,7 +180,7 @@ class Adapter {
   void leave_features_to_caller();
 
   /// Adds an event to `events.jsonl`; it is kept with the next change of the state.
-  void write_event(const std::string& event, const std::vector<EventField>& fields);
+  void write_event(const std::string& event, const std::vector<state::EventField>& fields);
   /// Puts files into the folder of a finished step (from 1), such as `metrics.json`.
   void put_step_files(int64_t step, StepFiles files);
   /// The text, or nothing if the step has no such file.
@@ -191,6 +194,6 @@ class Adapter {
 /// Makes `folder` a state that has the source model of `source` and no step yet.
 /// Does nothing if it is one already.
 void copy_source_state(const std::filesystem::path& source, const std::filesystem::path& folder);
-void copy_source_state(const StateDirectory& source, const std::filesystem::path& folder);
+void copy_source_state(const state::StateDirectory& source, const std::filesystem::path& folder);
 
 }  // namespace proca::engine

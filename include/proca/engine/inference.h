@@ -6,16 +6,18 @@
 
 #include <torch/types.h>
 
+#include "proca/compute/device.h"
 #include "proca/data/image_store.h"
 #include "proca/data/preprocessing.h"
-#include "proca/engine/device.h"
 #include "proca/methods/method.h"
 #include "proca/models/classifier_network.h"
 #include "proca/protocol/metrics.h"
 
-namespace proca::engine {
-
+namespace proca::training {
 class DeviceImages;
+}
+
+namespace proca::engine {
 
 /// How many images a network that only predicts should get at a time: enough to keep the
 /// device busy, no more than stays in the caches of a CPU.
@@ -24,13 +26,13 @@ int64_t inference_batch_size(torch::Device device);
 struct InferenceOptions {
   torch::Device device = torch::kCPU;
   int64_t batch_size = 32;
-  Precision precision = Precision::kTf32;  ///< of the network, on a GPU
-  DeviceImages* images = nullptr;          ///< where images are kept on the device; may be null
-  int64_t threads = 1;                     ///< that prepare batches while the network computes
+  compute::Precision precision = compute::Precision::kTf32;  ///< of the network, on a GPU
+  training::DeviceImages* images = nullptr;  ///< where images are kept on the device; may be null
+  int64_t threads = 1;                       ///< that prepare batches while the network computes
   std::string title = "predicting";
   /// With others every rank looks at its share of the images; `visit_images` and `predict`,
   /// which hand over batches, have all of them on every rank.
-  models::Ranks* ranks = nullptr;
+  compute::Ranks* ranks = nullptr;
 };
 
 /// What the network says about a part of a store, on the CPU.

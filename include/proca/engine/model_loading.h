@@ -5,15 +5,15 @@
 #include <string>
 
 #include "proca/core/options.h"
-#include "proca/engine/state_directory.h"
 #include "proca/models/classifier_network.h"
+#include "proca/state/state_directory.h"
 
 namespace proca::engine {
 
 /// A network and what it was made for.
 struct LoadedModel {
   models::ClassifierNetwork network{nullptr};
-  ModelDescription description;
+  state::ModelDescription description;
   /// Labels of the classes that the model has been adapted to, ascending; nothing
   /// for a model that is no state.
   std::optional<std::vector<int64_t>> adapted_classes = {};
@@ -21,19 +21,19 @@ struct LoadedModel {
 
 /// An untrained network for `description`, on the CPU. `folder` is where a
 /// script backbone lies that is kept in a state.
-models::ClassifierNetwork build_network(const ModelDescription& description,
+models::ClassifierNetwork build_network(const state::ModelDescription& description,
                                         std::optional<uint64_t> seed,
                                         const std::filesystem::path& folder = {});
 
 /// Throws `InputError` naming `folder` unless its source training has ended.
-void check_ready(const Manifest& manifest, const std::filesystem::path& folder);
+void check_ready(const state::Manifest& manifest, const std::filesystem::path& folder);
 
 /// Opens a state whose source training has ended; else throws `InputError`.
-StateDirectory open_ready(const std::filesystem::path& folder);
+state::StateDirectory open_ready(const std::filesystem::path& folder);
 
 /// The current model of a state. Throws `InputError` if its source training has
 /// not ended.
-LoadedModel load_model(const StateDirectory& state);
+LoadedModel load_model(const state::StateDirectory& state);
 
 /// A model from a weight file alone: the number of classes is that of its head,
 /// and class names, image size and stride are taken from its metadata where it

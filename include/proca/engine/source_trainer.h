@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "proca/compute/device.h"
 #include "proca/core/options.h"
 #include "proca/data/augmentation.h"
 #include "proca/data/load_options.h"
-#include "proca/engine/device.h"
 #include "proca/models/backbone.h"
 #include "proca/protocol/metrics.h"
 
@@ -64,7 +64,7 @@ struct SourceTrainingOptions {
   int64_t checkpoint_every = 60;  ///< seconds between checkpoints, at the end of an epoch
   int64_t seed = 0;
   data::LoadOptions load;
-  ComputeOptions compute;
+  compute::ComputeOptions compute;
 
   /// Everything, as `proca pretrain` has it.
   void bind(OptionSet& options);

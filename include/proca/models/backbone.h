@@ -9,7 +9,7 @@
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
-#include "proca/models/ranks.h"
+#include "proca/compute/ranks.h"
 
 namespace proca::models {
 
@@ -32,7 +32,7 @@ class Backbone : public torch::nn::Module {
   /// From here on every rank computes its share of each group of images and gets the
   /// features of the others' from them (`compute_shared`). Returns false, and leaves all to
   /// every rank, where a backbone cannot: its batch-norm may be one that knows of no ranks.
-  virtual bool share(const std::shared_ptr<Ranks>& /*ranks*/) { return false; }
+  virtual bool share(const std::shared_ptr<compute::Ranks>& /*ranks*/) { return false; }
 };
 
 /// In which convolution of a bottleneck block the resolution is halved.

@@ -8,7 +8,7 @@
 #include <torch/torch.h>
 #include <nlohmann/json.hpp>
 
-#include "models/formula.h"
+#include "support/formula.h"
 #include "proca/models/export.h"
 
 namespace {

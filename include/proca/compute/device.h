@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <c10/core/Device.h>
+
+#include "proca/compute/precision.h"
+#include "proca/compute/ranks.h"
+#include "proca/core/options.h"
+
+namespace proca::compute {
+
+/// Whether iterations of training are recorded as CUDA graphs and repeated.
+enum class GraphMode {
+  kAuto,  ///< where the device and the method allow it
+  kOn,    ///< or it is an error
+  kOff,
+};
+
+/// Where and with how many threads to compute.
+struct ComputeOptions {
+  std::string device = "auto";  ///< `auto`, `cpu`, `cuda` or `cuda:N`
+  int64_t threads = 0;          ///< CPU threads; 0 for all cores
+  Precision precision = Precision::kTf32;
+  GraphMode graph = GraphMode::kAuto;
+  int64_t rank_timeout_s = 300;  ///< how long other ranks may take to answer
+  /// The processes that train together with this one (`join_ranks`); null if it is alone.
+  std::shared_ptr<compute::Ranks> ranks = {};
+  int64_t local_ranks = 1;  ///< how many of them share this machine's cores
+
+  /// Declares `--device`, `--threads`, `--precision` and `--graph`.
+  void bind(OptionSet& options);
+  /// Declares `--rank-timeout`, for what several ranks can do.
+  void bind_ranks(OptionSet& options);
+  int64_t resolved_threads() const;
+};
+
+/// The device that is meant: with `auto`, CUDA if this build and machine have it, else the
+/// CPU. Throws `InvalidOption` for an unknown device and for a CUDA device that is not
+/// there.
+c10::Device choose_device(const ComputeOptions& options);
+
+/// Starts to get a GPU ready on a thread of its own and returns at once: its first use
+/// costs up to a second, in which images can be decoded. Whoever uses the device earlier
+/// waits as long as without. Does nothing for a CPU, nor the second time.
+void begin_warm_up(const ComputeOptions& options);
+
+/// Sets LibTorch's number of threads (it starts with one), chooses the device,
+/// begins to warm it up, and returns it. On CUDA the calling thread works on a stream of its
+/// own from then on. Warns when LibTorch runs on a slow BLAS.
+/// Throws as `choose_device` does.
+c10::Device prepare_compute(const ComputeOptions& options);
+
+/// Whether this process has begun to use a GPU.
+bool is_gpu_in_use();
+
+/// What its maker calls the GPU or the CPU, for reports; `unknown` if nothing tells.
+std::string device_name(c10::Device device);
+
+/// The same for a GPU alone; a build without CUDA knows none.
+std::string gpu_name(c10::Device device);
+
+/// Most bytes of the host's memory that this process has had at a time.
+int64_t peak_host_bytes();
+
+/// Most bytes that LibTorch has held on a GPU since the process began, cached ones
+/// included; 0 for a CPU.
+int64_t peak_device_bytes(c10::Device device);
+
+}  // namespace proca::compute

@@ -1,0 +1,274 @@
+#include "proca/core/file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "core/parallel.h"
+#include "proca/core/error.h"
+
+namespace proca {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason() { return std::strerror(errno); }
+
+int open_for_reading(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    throw InputError(fmt::format("{}: cannot be opened: {}", path.string(), reason()));
+  }
+  return descriptor;
+}
+
+void sync_descriptor(int descriptor, const fs::path& path) {
+  if (::fsync(descriptor) == 0) return;
+  throw Error(fmt::format("{}: writing failed: {}", path.string(), reason()));
+}
+
+}  // namespace
+
+void sync_file(const fs::path& path) {
+  const int descriptor = open_for_reading(path);
+  try {
+    sync_descriptor(descriptor, path);
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  ::close(descriptor);
+}
+
+// A rename is on disk only once the folder that holds the name is.
+void sync_folder(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool has_failed = descriptor < 0 || ::fsync(descriptor) != 0;
+  const int why = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  // Not every file system lets a folder be opened or synced.
+  static const std::set<int> unable = {EACCES, EPERM, EINVAL, ENOTSUP, EISDIR, EBADF, EROFS};
+  if (!has_failed || unable.contains(why)) return;
+  throw Error(fmt::format("{}: writing failed: {}", folder.string(), std::strerror(why)));
+}
+
+void rename_file(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) == 0) return;
+  throw Error(fmt::format("{}: cannot be replaced: {}", to.string(), reason()));
+}
+
+void remove_file(const fs::path& path) {
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return;
+  throw Error(fmt::format("{}: cannot be removed: {}", path.string(), reason()));
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    entries.push_back(entry->path());
+  }
+  if (error) {
+    throw InputError(fmt::format("{}: cannot be listed: {}", folder.string(), error.message()));
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+void write_fully(int descriptor, std::span<const uint8_t> bytes, int64_t offset,
+                 const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      throw Error(fmt::format("{}: writing failed: {}", path.string(),
+                              written == 0 ? "no byte was taken" : reason()));
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += written;
+  }
+}
+
+MappedFile::MappedFile(const fs::path& path) : path_(path) {
+  const int descriptor = open_for_reading(path);
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    throw InputError(fmt::format("{}: is not a file", path.string()));
+  }
+  size_ = static_cast<size_t>(status.st_size);
+  if (size_ > 0) {
+    void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (data == MAP_FAILED) {
+      const auto why = reason();
+      ::close(descriptor);
+      throw Error(fmt::format("{}: cannot be mapped into memory: {}", path.string(), why));
+    }
+    data_ = static_cast<const uint8_t*>(data);
+  }
+  ::close(descriptor);
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<uint8_t*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+std::string read_text_file(const fs::path& path) {
+  const MappedFile file(path);
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+// The names of temporary files end in the id of the process that writes them.
+constexpr const char* kTemporary = ".tmp-";
+
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
+  std::error_code unreadable;  // Opening will say why.
+  if (fs::is_directory(path_, unreadable)) {
+    throw InputError(fmt::format("{}: cannot be written: it is a folder", path_.string()));
+  }
+  temporary_ = path_;
+  temporary_ += fmt::format("{}{}", kTemporary, ::getpid());
+  descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) {
+    throw InputError(fmt::format("{}: cannot be written: {}", path_.string(), reason()));
+  }
+  // Tells `remove_leftovers` on another machine, which knows other processes, to leave it alone.
+  ::flock(descriptor_, LOCK_EX | LOCK_NB);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+    ::unlink(temporary_.c_str());
+  }
+}
+
+void AtomicFile::write(std::span<const uint8_t> bytes) {
+  const int64_t offset = size_;
+  size_ += static_cast<int64_t>(bytes.size());
+  write_at(offset, bytes);
+  // The disk begins while more comes: whoever syncs the file waits for less. Only a hint;
+  // what goes wrong comes out there.
+  constexpr int64_t kPiece = int64_t{8} << 20;
+  if (offset / kPiece != size_ / kPiece) {
+    ::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE);
+  }
+}
+
+void AtomicFile::write(std::string_view text) { write(bytes_of(text)); }
+
+void AtomicFile::write_at(int64_t offset, std::span<const uint8_t> bytes) {
+  write_fully(descriptor_, bytes, offset, path_);
+}
+
+void AtomicFile::commit(Sync sync) {
+  if (sync == Sync::kNow) sync_descriptor(descriptor_, path_);
+  rename_file(temporary_, path_);
+  ::close(std::exchange(descriptor_, -1));
+  if (sync == Sync::kNow) {
+    sync_folder(path_.has_parent_path() ? path_.parent_path() : fs::path("."));
+  }
+}
+
+void remove_leftovers(const fs::path& path) {
+  const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::error_code none;
+  if (!fs::is_directory(folder, none)) return;
+  const auto prefix = path.filename().string() + kTemporary;
+  for (const auto& entry : entries_of(folder)) {
+    const auto name = entry.filename().string();
+    if (!name.starts_with(prefix)) continue;
+    pid_t owner = 0;
+    const auto* end = name.data() + name.size();
+    const auto number = std::from_chars(name.data() + prefix.size(), end, owner);
+    if (number.ec != std::errc{} || number.ptr != end || owner <= 0) continue;
+    if (::kill(owner, 0) == 0 || errno != ESRCH) continue;
+    const int descriptor = ::open(entry.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    const bool is_held = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0;
+    ::close(descriptor);
+    if (!is_held) remove_file(entry);
+  }
+}
+
+void write_file(const fs::path& path, std::string_view text, Sync sync) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit(sync);
+}
+
+void create_writable_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (!error && !fs::is_directory(path, error) && !error) {
+    error = std::make_error_code(std::errc::not_a_directory);
+  }
+  if (error) {
+    throw InputError(
+        fmt::format("{}: cannot be created as a folder: {}", path.string(), error.message()));
+  }
+  if (::access(path.c_str(), W_OK | X_OK) != 0) {
+    throw InputError(fmt::format("{}: cannot be written to: {}", path.string(), reason()));
+  }
+}
+
+uint32_t crc32(std::span<const uint8_t> bytes, uint32_t previous) {
+  // zlib takes a null pointer, which an empty span may have, for "start anew".
+  if (bytes.empty()) return previous;
+  constexpr size_t kPart = size_t{4} << 20;  // a few milliseconds' work
+  constexpr int64_t kThreads = 8;            // enough for the speed of memory
+  if (bytes.size() < 2 * kPart) {
+    return static_cast<uint32_t>(::crc32_z(previous, bytes.data(), bytes.size()));
+  }
+  std::vector<std::span<const uint8_t>> parts;
+  for (size_t begin = 0; begin < bytes.size(); begin += kPart) {
+    parts.push_back(bytes.subspan(begin, std::min(kPart, bytes.size() - begin)));
+  }
+  std::vector<uint32_t> results(parts.size());
+  parallel_for(static_cast<int64_t>(parts.size()), std::min(kThreads, available_cores()),
+               [&](int64_t i) {
+                 const auto& part = parts[static_cast<size_t>(i)];
+                 results[static_cast<size_t>(i)] =
+                     static_cast<uint32_t>(::crc32_z(0, part.data(), part.size()));
+               });
+  for (size_t i = 0; i < parts.size(); ++i) {
+    previous = crc32_joined(previous, results[i], static_cast<int64_t>(parts[i].size()));
+  }
+  return previous;
+}
+
+uint32_t crc32_joined(uint32_t first, uint32_t second, int64_t second_size) {
+  return static_cast<uint32_t>(::crc32_combine(first, second, static_cast<z_off_t>(second_size)));
+}
+
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+}  // namespace proca

@@ -1,0 +1,123 @@
+#include "distributed/process_group.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "distributed/c10d_ranks.h"
+#include "proca/core/error.h"
+
+namespace proca::distributed {
+namespace {
+
+// LibTorch's messages end in a stack trace.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+class C10dRanks final : public compute::Ranks {
+ public:
+  C10dRanks(const Launch& launch, c10::intrusive_ptr<C10dGroup> group, c10::Device device,
+            std::chrono::seconds timeout)
+      : launch_(launch), group_(std::move(group)), device_(device), timeout_(timeout) {}
+
+  int64_t rank() const override { return launch_.rank; }
+  int64_t size() const override { return launch_.size; }
+
+  std::unique_ptr<Pending> begin_sum(const torch::Tensor& values) override {
+    return start([&](std::vector<at::Tensor>& tensors) { return group_->allreduce(tensors); },
+                 values);
+  }
+
+  void broadcast(const torch::Tensor& values) override {
+    start([&](std::vector<at::Tensor>& tensors) { return group_->broadcast(tensors); }, values)
+        ->wait();
+  }
+
+ private:
+  // Calls LibTorch and says what went wrong in words of ours.
+  template <typename Call>
+  auto guarded(Call call) const {
+    try {
+      return call();
+    } catch (const std::exception& error) {
+      throw Error(fmt::format(
+          "rank {} of {}: another rank has ended or has not answered for {} s ({}); what was saved "
+          "last is kept, and the same command goes on from there",
+          launch_.rank, launch_.size, timeout_.count(), first_line(error.what())));
+    }
+  }
+
+  using WorkPointer =
+      decltype(std::declval<C10dGroup>().allreduce(std::declval<std::vector<at::Tensor>&>()));
+
+  class Running final : public Pending {
+   public:
+    Running(const C10dRanks& ranks, WorkPointer work, torch::Tensor values, torch::Tensor sent)
+        : ranks_(ranks),
+          work_(std::move(work)),
+          values_(std::move(values)),
+          sent_(std::move(sent)) {}
+    void wait() override {
+      ranks_.guarded([&] { return work_->wait(); });
+      if (!sent_.is_same(values_)) values_.copy_(sent_);
+    }
+
+   private:
+    const C10dRanks& ranks_;
+    WorkPointer work_;
+    torch::Tensor values_, sent_;  // kept until it is done
+  };
+
+  // NCCL knows of nothing but its GPU.
+  template <typename Begin>
+  std::unique_ptr<Pending> start(Begin begin, const torch::Tensor& values) {
+    TORCH_CHECK(values.is_contiguous(), "ranks exchange dense tensors only");
+    const auto sent = values.device().type() == device_.type() ? values : values.to(device_);
+    std::vector<at::Tensor> tensors = {sent};
+    auto work = guarded([&] { return begin(tensors); });
+    return std::make_unique<Running>(*this, std::move(work), values, sent);
+  }
+
+  Launch launch_;
+  c10::intrusive_ptr<C10dGroup> group_;
+  c10::Device device_;
+  std::chrono::seconds timeout_;
+};
+
+c10::intrusive_ptr<c10d::Store> meet(const Launch& launch, std::chrono::milliseconds timeout) {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<uint16_t>(launch.port);
+  options.isServer = launch.rank == 0 && !launch.has_agent;
+  if (!launch.has_agent) options.numWorkers = static_cast<size_t>(launch.size);
+  options.waitWorkers = !launch.has_agent;
+  options.timeout = timeout;
+  // What an earlier attempt of the same launcher left behind must not be taken for ours.
+  return c10::make_intrusive<c10d::PrefixStore>(
+      fmt::format("proca/{}", launch.restart),
+      c10::make_intrusive<c10d::TCPStore>(launch.address, options));
+}
+
+}  // namespace
+
+std::shared_ptr<compute::Ranks> join(const Launch& launch, c10::Device device,
+                                     std::chrono::seconds timeout) {
+  try {
+    const auto store = meet(launch, timeout);
+    auto group = device.is_cuda() ? make_nccl_group(store, launch, timeout)
+                                  : make_gloo_group(store, launch, timeout);
+    if (!group) {
+      throw InputError(fmt::format(
+          "this build cannot train with several ranks on {}: {} was not there when it was built",
+          device.is_cuda() ? "GPUs" : "CPUs", device.is_cuda() ? "NCCL" : "Gloo (libgloo-dev)"));
+    }
+    return std::make_shared<C10dRanks>(launch, std::move(group), device, timeout);
+  } catch (const c10::Error& error) {
+    throw Error(fmt::format("rank {} of {}: the ranks did not find each other at {}:{} in {} s: {}",
+                            launch.rank, launch.size, launch.address, launch.port, timeout.count(),
+                            first_line(error.what_without_backtrace())));
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format("rank {} of {}: the ranks did not find each other at {}:{}: {}",
+                            launch.rank, launch.size, launch.address, launch.port, error.what()));
+  }
+}
+
+}  // namespace proca::distributed

@@ -1,0 +1,214 @@
+#include "experiments/job_pool.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/stopwatch.h"
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/core/interrupt.h"
+
+namespace proca::experiments {
+namespace {
+
+constexpr auto kPollInterval = std::chrono::milliseconds(20);
+constexpr int kCannotStart = 127;
+
+// Everything that a process needs, laid out before the fork: between fork and exec a
+// program with threads may not allocate.
+class Launch {
+ public:
+  Launch(const Job& job, const JobSlot& slot) : words_(job.command) {
+    words_.insert(words_.end(), slot.arguments.begin(), slot.arguments.end());
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      const std::string text = *variable;
+      if (!slot.environment.contains(text.substr(0, text.find('=')))) variables_.push_back(text);
+    }
+    for (const auto& [name, value] : slot.environment) variables_.push_back(name + "=" + value);
+    for (auto& word : words_) argv_.push_back(word.data());
+    for (auto& variable : variables_) envp_.push_back(variable.data());
+    argv_.push_back(nullptr);
+    envp_.push_back(nullptr);
+    // Made now: making it from several words would allocate.
+    failure_ = fmt::format("error: {} cannot be started\n", words_.front());
+  }
+
+  pid_t start(int log) {
+    const pid_t parent = getpid();
+    const pid_t child = fork();
+    if (child != 0) return child;
+    // A group of its own: the terminal sends Ctrl-C to all of a group, and this
+    // program passes it on.
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(kCannotStart);  // It died before the line above.
+    const int nothing = open("/dev/null", O_RDONLY);
+    dup2(nothing, STDIN_FILENO);
+    dup2(log, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    execve(argv_[0], argv_.data(), envp_.data());
+    [[maybe_unused]] const auto written = write(log, failure_.data(), failure_.size());
+    _exit(kCannotStart);
+  }
+
+ private:
+  std::vector<std::string> words_, variables_;
+  std::vector<char*> argv_, envp_;
+  std::string failure_;
+};
+
+int open_log(const std::filesystem::path& path) {
+  if (path.has_parent_path()) create_writable_folder(path.parent_path());
+  const int log = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (log < 0) {
+    throw InputError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
+  }
+  return log;
+}
+
+struct Running {
+  int64_t job = 0;
+  pid_t process = 0;
+  Stopwatch watch = {};
+};
+
+class Pool {
+ public:
+  Pool(std::span<const Job> jobs, std::span<const JobSlot> slots, const JobListener& listener)
+      : jobs_(jobs),
+        slots_(slots),
+        listener_(listener),
+        running_(slots.size()),
+        ends_(jobs.size()) {}
+
+  // Whatever goes wrong here, no job is left behind.
+  ~Pool() {
+    send(SIGKILL);
+    for (auto& slot : running_) {
+      if (slot) waitpid(slot->process, nullptr, 0);
+    }
+  }
+
+  std::vector<std::optional<JobEnd>> run() {
+    while (start_next() || num_running() > 0) {
+      collect();
+      if (!interrupted_ && stop_was_asked_for()) {
+        interrupted_ = stopping_ = true;
+        send(SIGINT);
+        wait_for_processes_to_stop();
+      }
+      if (listener_.on_wait) listener_.on_wait();
+      std::this_thread::sleep_for(kPollInterval);
+    }
+    throw_if_interrupted("stopped; the same command goes on from here");
+    return std::move(ends_);
+  }
+
+ private:
+  int64_t num_running() const {
+    return std::count_if(running_.begin(), running_.end(),
+                         [](const auto& slot) { return slot.has_value(); });
+  }
+
+  static bool stop_was_asked_for() {
+    try {
+      throw_if_interrupted("");
+    } catch (const Interrupted&) {
+      return true;  // Passed on to the jobs first, and thrown once they have ended.
+    }
+    return false;
+  }
+
+  void send(int signal) const {
+    for (const auto& slot : running_) {
+      if (slot) kill(-slot->process, signal);  // and to what it has started itself
+    }
+  }
+
+  // Fills the free slots; false if nothing is left to start.
+  bool start_next() {
+    for (size_t slot = 0; slot < running_.size(); ++slot) {
+      if (stopping_ || next_ == jobs_.size()) return false;
+      if (!running_[slot]) start(slot);
+    }
+    return next_ < jobs_.size();
+  }
+
+  void start(size_t slot) {
+    const auto& job = jobs_[next_];
+    Launch launch(job, slots_[slot]);
+    const int log = open_log(job.log);
+    const pid_t process = launch.start(log);
+    const int reason = errno;
+    close(log);
+    if (process < 0) {
+      throw Error(fmt::format("{}: no process can be made: {}", job.label, std::strerror(reason)));
+    }
+    setpgid(process, process);  // Both do it: whoever comes first.
+    running_[slot] = {.job = static_cast<int64_t>(next_), .process = process};
+    ++next_;
+  }
+
+  // Asks after each process by its id: others of this program are none of our business.
+  void collect() {
+    for (auto& slot : running_) {
+      int status = 0;
+      if (!slot) continue;
+      const pid_t ended = waitpid(slot->process, &status, WNOHANG);
+      if (ended == -1 && errno != EINTR) {
+        throw Error(fmt::format("{}: its end cannot be learnt: {}",
+                                jobs_[static_cast<size_t>(slot->job)].label, std::strerror(errno)));
+      }
+      if (ended != slot->process) continue;
+      const JobEnd end{
+          .job = slot->job,
+          .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          .seconds = slot->watch.seconds()};
+      slot.reset();
+      ends_[static_cast<size_t>(end.job)] = end;
+      if (end.exit_code != 0) stopping_ = true;
+      if (listener_.on_end) listener_.on_end(end);
+    }
+  }
+
+  std::span<const Job> jobs_;
+  std::span<const JobSlot> slots_;
+  const JobListener& listener_;
+  std::vector<std::optional<Running>> running_;
+  std::vector<std::optional<JobEnd>> ends_;
+  size_t next_ = 0;
+  bool stopping_ = false;     // No further job is started.
+  bool interrupted_ = false;  // And those that run were told to stop.
+};
+
+}  // namespace
+
+std::vector<std::optional<JobEnd>> run_jobs(std::span<const Job> jobs,
+                                            std::span<const JobSlot> slots,
+                                            const JobListener& listener) {
+  if (slots.empty()) throw std::invalid_argument("run_jobs: there is no slot to run a job in");
+  return Pool(jobs, slots, listener).run();
+}
+
+std::string last_line(const std::filesystem::path& log) {
+  std::error_code missing;
+  if (!std::filesystem::exists(log, missing)) return "";
+  const auto text = read_text_file(log);
+  const auto end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return "";
+  const auto begin = text.find_last_of("\r\n", end) + 1;  // npos + 1 is 0
+  return text.substr(begin, end + 1 - begin);
+}
+
+}  // namespace proca::experiments

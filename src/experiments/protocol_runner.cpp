@@ -1,0 +1,216 @@
+#include "experiments/protocol_runner.h"
+
+#include <algorithm>
+#include <future>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/files/lock_file.h"
+#include "core/files/path.h"
+#include "core/files/seal.h"
+#include "engine/run_config.h"
+#include "experiments/step_measure.h"
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/core/log.h"
+#include "proca/engine/model_loading.h"
+
+namespace proca::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kRunConfigFile = "run.toml";
+
+class ProtocolRun {
+ public:
+  ProtocolRun(const RunOptions& options, const protocol::Preset& preset, fs::path out)
+      : options_(options), out_(normalise_path(out)) {
+    compute::begin_warm_up(options.adapt.compute);  // while lists are read, images decoded
+    const auto paths =
+        protocol::find_task(preset, options.data_root, options.source, options.target);
+    if (options_.adapt.load.root.empty()) options_.adapt.load.root = options.data_root;
+    options_.pretrain.source = paths.source.string();
+    options_.pretrain.load = options_.adapt.load;
+    take_start_weights();
+    const auto source = data::open_images(
+        paths.source, {.labels = data::Labels::kRequired, .root = options_.adapt.load.root});
+    class_names_ = source->listing().class_names;
+    source_description_ = engine::describe_images(source->listing());
+    auto schedule = protocol::make_schedule(preset, options.source, options.target,
+                                            source->listing(), options.classes_per_step);
+    target_.emplace(data::open_images(paths.target, {.labels = data::Labels::kRequired,
+                                                     .root = options_.adapt.load.root,
+                                                     .known_classes = class_names_}),
+                    std::move(schedule), options_.adapt.load,
+                    options_.adapt.compute.resolved_threads());
+    check_config();
+  }
+
+  SeedResult run(int64_t seed) {
+    const auto folder = out_ / fmt::format("seed-{}", seed);
+    const int64_t num_steps = target_->schedule().num_steps();
+    auto purpose = engine::Purpose::kSteps;
+    std::future<void> decoding;  // Meanwhile the state is copied and the model loaded.
+    {
+      const auto source_state = engine::open_ready(prepare_source(seed));
+      check_source_state(source_state);
+      write_config();
+      const bool goes_on = state::StateDirectory::exists(folder);
+      const auto manifest =
+          goes_on ? state::StateDirectory::read_manifest(folder) : source_state.manifest();
+      if (goes_on && manifest.step >= num_steps) purpose = engine::Purpose::kRecords;
+      decoding = std::async(
+          std::launch::async,
+          [this, preprocessing = manifest.model.preprocessing] { target_->load(preprocessing); });
+      engine::copy_source_state(source_state, folder);
+    }
+    auto adapt = options_.adapt;
+    adapt.seed = seed;
+    adapt.tensorboard = tensorboard_folder(folder.filename());
+    // Images of all seeds are kept in the same place: the target's go there once.
+    engine::Adapter adapter(adapt, folder, images_, purpose);
+    adapter.save_in_background();
+    adapter.leave_features_to_caller();
+    images_ = adapter.images();
+    decoding.get();
+    // What the target images of all steps left of the memory.
+    adapter.limit_image_memory(
+        std::max<int64_t>(0, adapt.load.cache_ram - target_->store().cached_bytes()));
+    if (purpose == engine::Purpose::kSteps) adapter.prepare_step();
+    StepMeasure evaluation(*target_, class_names_, inference_of(adapter), out_.string());
+    SeedResult result{.seed = seed};
+    std::vector<protocol::StepRecord> records;
+    const auto source_record = evaluation.record_of(adapter, 0, records);
+    for (int64_t step = 1; step <= num_steps; ++step) {
+      if (adapter.manifest().step < step) {
+        log_info(fmt::format("seed {}, step {} of {}: {} images", seed, step, num_steps,
+                             target_->step(step).size()));
+        if (const auto size = adapter.training_resize()) {
+          adapter.set_training_images(target_->unlabelled(step, *size));
+        }
+        result.seconds +=
+            adapter.adapt(target_->unlabelled(step), engine::SameImages::kAdaptAgain).seconds;
+        records.push_back(evaluation.measure(adapter, step, records));
+      } else {
+        records.push_back(evaluation.record_of(adapter, step, records));
+      }
+    }
+    adapter.settle();  // Before anything is reported.
+    result.metrics = protocol::summarise(target_->schedule(), source_record.classes, records);
+    return result;
+  }
+
+ private:
+  engine::InferenceOptions inference_of(const engine::Adapter& adapter) const {
+    return {.device = adapter.device(),
+            .batch_size = engine::inference_batch_size(adapter.device()),
+            .precision = options_.adapt.compute.precision,
+            .images = images_.get(),
+            .threads = options_.adapt.compute.resolved_threads(),
+            .ranks = options_.adapt.compute.ranks.get()};
+  }
+
+  // The weights that source training starts from are what most methods' authors start
+  // adaptation from.
+  void take_start_weights() {
+    auto& adapt = options_.adapt;
+    const auto& spec = methods::find_method(adapt.method.name());
+    const bool wanted =
+        adapt.resolve(spec.recipe).start == methods::TrainingRecipe::Start::kWeights;
+    if (wanted && adapt.start_weights.empty()) adapt.start_weights = options_.pretrain.weights;
+  }
+
+  // A model of another domain would run just as well, and be reported as this one's.
+  void check_source_state(const state::StateDirectory& state) const {
+    if (state.manifest().model.class_names == class_names_ &&
+        state.read_text("config.toml").ends_with(source_description_)) {
+      return;
+    }
+    throw InputError(fmt::format("{}: was not trained on the images of {}, {}",
+                                 state.folder().string(), options_.source,
+                                 options_.pretrain.source));
+  }
+
+  std::string config_text() {
+    OptionSet set;
+    auto options = options_;
+    options.bind(set);
+    auto text = engine::deciding_options(set);
+    const auto method = options_.adapt.method.resolve(options_.adapt.method_defaults);
+    text = text.substr(0, text.find("\n[method]")) + "\n[method]\n" + method.toml;
+    int64_t step = 0;
+    for (const auto& classes : target_->schedule().steps) {
+      text += fmt::format("# step {}: classes {}\n", ++step, fmt::join(classes, ", "));
+    }
+    return text + engine::describe_images(target_->listing());
+  }
+
+  void check_config() {
+    config_ = config_text();
+    std::error_code ignored;
+    if (!fs::exists(out_ / kRunConfigFile, ignored)) return;
+    const auto theirs = read_text_file(out_ / kRunConfigFile);
+    refuse_broken_seal(check_toml_seal(theirs), (out_ / kRunConfigFile).string());
+    if (theirs != config_ && theirs != seal_toml(config_)) {
+      engine::refuse_other_options((out_ / kRunConfigFile).string(), "holds a run", theirs, config_,
+                                   "use another --out");
+    }
+  }
+
+  // Once a source model is there: a command that failed before has fixed nothing yet.
+  void write_config() {
+    create_writable_folder(out_);
+    std::error_code ignored;
+    if (!fs::exists(out_ / kRunConfigFile, ignored)) {
+      write_file(out_ / kRunConfigFile, seal_toml(config_));
+    }
+  }
+
+  fs::path prepare_source(int64_t seed) {
+    if (!options_.source_state.empty()) {
+      return engine::with_meaning(options_.source_state, "{seed}", std::to_string(seed));
+    }
+    auto training = options_.pretrain;
+    training.seed = seed;
+    training.checkpoint_every = options_.adapt.checkpoint_every;
+    const auto folder = out_ / fmt::format("source-{}", seed);
+    training.tensorboard = tensorboard_folder(folder.filename());
+    engine::train_source(training, folder);
+    return folder;
+  }
+
+  // Runs beside each other in one folder have names of their own.
+  std::string tensorboard_folder(const fs::path& part) const {
+    const fs::path folder = options_.adapt.tensorboard;
+    if (folder.empty()) return {};
+    const auto place = (fs::absolute(out_) / "").lexically_normal();  // Ends in a slash.
+    return (folder / place.parent_path().filename() / part).string();
+  }
+
+  RunOptions options_;
+  fs::path out_;
+  std::string config_;
+  std::vector<std::string> class_names_;
+  std::string source_description_;
+  std::optional<TargetSteps> target_;
+  std::shared_ptr<training::DeviceImages> images_;  // made by the first adapter
+};
+
+}  // namespace
+
+std::vector<SeedResult> run_protocol(const RunOptions& options, const protocol::Preset& preset,
+                                     const fs::path& out) {
+  // Reading lists and images takes a while: whoever is not wanted learns it before.
+  for (const int64_t seed : options.seeds) {
+    refuse_if_locked(out / fmt::format("source-{}", seed) / "lock");
+    refuse_if_locked(out / fmt::format("seed-{}", seed) / "lock");
+  }
+  ProtocolRun run(options, preset, out);
+  std::vector<SeedResult> results;
+  for (const int64_t seed : options.seeds) results.push_back(run.run(seed));
+  return results;
+}
+
+}  // namespace proca::experiments

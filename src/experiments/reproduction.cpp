@@ -1,0 +1,180 @@
+#include "experiments/reproduction.h"
+
+#include <set>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "core/files/lock_file.h"
+#include "core/progress.h"
+#include "experiments/run_results.h"
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/core/log.h"
+#include "proca/state/state_directory.h"
+
+namespace proca::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Reproduction {
+ public:
+  Reproduction(const ReproductionPlan& plan, const ReproductionOptions& options,
+               std::span<const JobSlot> slots)
+      : plan_(plan), data_root_(fs::weakly_canonical(options.data_root)), slots_(slots) {}
+
+  ReproductionOutcome run() {
+    const auto runs = left_of(all_of(plan_.runs));
+    const auto sources = untrained_of(sources_of(runs));
+    total_ = static_cast<int64_t>(sources.size() + runs.size());
+    log_info(
+        fmt::format("{} of {} runs are done", plan_.runs.size() - runs.size(), plan_.runs.size()));
+    // In a log the lines of the jobs are enough.
+    if (isatty(STDERR_FILENO) != 0) progress_.emplace("runs", total_, "runs");
+    if (perform(sources)) perform(runs);
+    progress_.reset();
+    read_cells();
+    return std::move(outcome_);
+  }
+
+ private:
+  using Planned = std::vector<const PlannedRun*>;
+
+  // A source model that nothing is left to do with need not be trained.
+  Planned sources_of(const Planned& runs) const {
+    std::set<int64_t> needed;
+    for (const auto* run : runs) {
+      if (run->source) needed.insert(*run->source);
+    }
+    Planned sources;
+    for (const int64_t source : needed) {
+      sources.push_back(&plan_.sources[static_cast<size_t>(source)]);
+    }
+    return sources;
+  }
+
+  static Planned all_of(const std::vector<PlannedRun>& planned) {
+    Planned all;
+    for (const auto& run : planned) all.push_back(&run);
+    return all;
+  }
+
+  Planned left_of(const Planned& runs) const {
+    Planned left;
+    for (const auto* run : runs) {
+      if (!read_results(run->folder, run->seed)) {
+        left.push_back(run);
+      } else {
+        check_images(run->folder);
+        check_options(run->folder, run->options);
+      }
+    }
+    return left;
+  }
+
+  // The model is what counts: what its run was cut off at after that does not matter,
+  // and was perhaps about a target of another experiment.
+  Planned untrained_of(const Planned& sources) const {
+    Planned left;
+    for (const auto* source : sources) {
+      const auto state = source->folder / fmt::format("source-{}", source->seed);
+      if (!state::StateDirectory::exists(state) ||
+          state::StateDirectory::read_manifest(state).phase != state::Phase::kReady) {
+        left.push_back(source);
+      } else if (fs::exists(source->folder / "run.toml")) {
+        check_images(source->folder);
+      }
+    }
+    return left;
+  }
+
+  void check_images(const fs::path& folder) const {
+    const auto theirs = data_root_of(folder);
+    if (theirs == data_root_) return;
+    throw InputError(
+        fmt::format("{}: holds results of the images in {}, not in {}; use another --out",
+                    folder.string(), theirs, data_root_.string()));
+  }
+
+  // A later version of the program may have other defaults: its results are others.
+  static void check_options(const fs::path& folder, const std::string& options) {
+    if (const auto line = missing_option(folder, options); !line.empty()) {
+      throw InputError(fmt::format("{}: holds results of a run without {}; use another --out",
+                                   folder.string(), line));
+    }
+  }
+
+  // Whether all went well.
+  bool perform(const Planned& planned) {
+    std::vector<Job> jobs;
+    for (const auto* run : planned) jobs.push_back(run->job);
+    const JobListener listener{
+        .on_end = [&](const JobEnd& end) { report(*planned[static_cast<size_t>(end.job)], end); },
+        .on_wait =
+            [&] {
+              if (progress_) progress_->update(done_);
+            }};
+    const auto ends = run_jobs(jobs, slots_, listener);
+    for (const auto& end : ends) outcome_.num_started += end.has_value() ? 1 : 0;
+    return !outcome_.failure;
+  }
+
+  void report(const PlannedRun& run, const JobEnd& end) {
+    if (end.exit_code == 130) {  // It was told to stop, and did.
+      if (!outcome_.failure) {
+        outcome_.failure = {run.job.label, 130, last_line(run.job.log), run.job.log};
+      }
+      return;
+    }
+    if (end.exit_code != 0) {
+      const FailedJob failure{run.job.label, end.exit_code, last_line(run.job.log), run.job.log};
+      log_warning(fmt::format("{}: failed with exit code {}: {}", failure.label, failure.exit_code,
+                              failure.reason));
+      // The first is the one to report; what fails after it often does so because of it.
+      if (!outcome_.failure) outcome_.failure = failure;
+      return;
+    }
+    ++done_;
+    const auto metrics = read_results(run.folder, run.seed);
+    if (!metrics) {
+      throw Error(fmt::format("{}: ended well, but {} has no results.json", run.job.label,
+                              run.folder.string()));
+    }
+    log_info(fmt::format("{}/{} {}: {:.1f} % in {}", done_, total_, run.job.label,
+                         metrics->final_accuracy * 100, format_duration(end.seconds)));
+  }
+
+  void read_cells() {
+    for (const auto& cell : plan_.cells) {
+      const auto& run = plan_.runs[static_cast<size_t>(cell.planned)];
+      const auto metrics = read_results(run.folder, run.seed);
+      if (!metrics) continue;
+      const auto steps = static_cast<int64_t>(metrics->steps.size());
+      outcome_.results.push_back({.run = cell.run,
+                                  .task = cell.task,
+                                  .seed = cell.seed,
+                                  .metrics = *metrics,
+                                  .detection = read_detection(run.folder, run.seed, steps)});
+    }
+  }
+
+  const ReproductionPlan& plan_;
+  const fs::path data_root_;
+  std::span<const JobSlot> slots_;
+  ReproductionOutcome outcome_;
+  std::optional<Progress> progress_;
+  int64_t done_ = 0, total_ = 0;
+};
+
+}  // namespace
+
+ReproductionOutcome perform_reproduction(const ReproductionPlan& plan,
+                                         const ReproductionOptions& options,
+                                         std::span<const JobSlot> slots) {
+  create_writable_folder(options.out);
+  const LockFile lock(options.out / "lock");
+  return Reproduction(plan, options, slots).run();
+}
+
+}  // namespace proca::experiments

@@ -1,0 +1,110 @@
+#include "experiments/run_identity.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "engine/run_config.h"
+#include "experiments/protocol_runner.h"
+#include "proca/core/error.h"
+
+namespace proca::experiments {
+namespace {
+
+// The options of `proca run`, bound to values that nobody reads.
+struct KnownOptions {
+  RunOptions values;
+  OptionSet set;
+  KnownOptions() { values.bind(set); }
+  KnownOptions(const KnownOptions&) = delete;
+  KnownOptions& operator=(const KnownOptions&) = delete;
+
+  const Option& at(const std::string& name) const {
+    const auto* option = set.find(name);
+    if (option == nullptr) set.assign(name, {});  // throws, with the nearest name
+    return *option;
+  }
+};
+
+bool has_option(const std::string& method, const std::string& name) {
+  return methods::MethodOptions(method).resolve().options->find(name) != nullptr;
+}
+
+}  // namespace
+
+std::string resolved_options(const RunIdentity& run) {
+  methods::find_method(run.method);  // Here an unknown one is not yet the preset's fault.
+  KnownOptions known;
+  auto& values = known.values;
+  values.source = run.task.source;
+  values.target = run.task.target;
+  values.adapt.method.set_name(run.method);
+  for (const auto& [name, given] : run.options) known.at(name).choose(given);
+  values.apply(run.preset, known.set);
+  const auto method = values.adapt.method.resolve(values.adapt.method_defaults);
+  const auto text = engine::deciding_options(known.set);
+  return text.substr(0, text.find("\n[method]")) + "\n[method]\n" + method.toml;
+}
+
+OptionValues effective_options(const RunIdentity& run) {
+  const auto all = resolved_options(run);
+  auto rest = run;
+  for (const auto& [name, values] : run.options) {
+    rest.options.erase(name);
+    // Judged with those that stay, so that of two that mean the same one is kept.
+    if (resolved_options(rest) != all) rest.options[name] = values;
+  }
+  return rest.options;
+}
+
+OptionValues source_options(const OptionValues& options) {
+  OptionSet model;
+  engine::SourceTrainingOptions values;
+  values.bind_model(model);
+  values.load.bind(model);
+  values.compute.bind(model);
+  OptionValues chosen;
+  for (const auto& [name, given] : options) {
+    if (name.starts_with("pretrain-") || model.find(name) != nullptr) chosen[name] = given;
+  }
+  return chosen;
+}
+
+OptionValues options_for(const std::string& method, const OptionValues& options) {
+  const KnownOptions known;
+  OptionValues chosen;
+  for (const auto& [name, given] : options) {
+    const bool is_methods = known.at(name).section == "method";
+    if (!is_methods || has_option(method, name)) chosen[name] = given;
+  }
+  return chosen;
+}
+
+std::string folder_name(const std::string& name, const OptionValues& options) {
+  if (options.empty()) return name;
+  std::string text;
+  for (const auto& [option, values] : options) {
+    text += fmt::format("{} = {}\n", option, fmt::join(values, ", "));
+  }
+  return fmt::format("{}-{}", name, engine::digest(text));
+}
+
+std::vector<std::string> flags_of(const OptionValues& options) {
+  const KnownOptions known;
+  std::vector<std::string> flags;
+  for (const auto& [name, values] : options) {
+    if (known.at(name).shape == Option::Shape::kSwitch) {
+      // The command line can only set a switch; false is what it is unless a preset says so.
+      if (values != std::vector<std::string>{"true"}) {
+        throw InvalidOption(fmt::format(
+            "{}: a switch can be set to true or left out; false cannot be handed on", name));
+      }
+      flags.push_back("--" + name);
+      continue;
+    }
+    // With = a value may begin with a dash.
+    for (const auto& value : values) flags.push_back(fmt::format("--{}={}", name, value));
+  }
+  return flags;
+}
+
+}  // namespace proca::experiments

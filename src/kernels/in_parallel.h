@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace proca::kernels {
+
+/// Calls work(0), ..., work(count - 1) on LibTorch's own threads, each of which gets
+/// neighbours. What is thrown reaches the caller.
+void in_parallel(int64_t count, const std::function<void(int64_t)>& work);
+
+}  // namespace proca::kernels

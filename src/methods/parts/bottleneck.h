@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "models/nets/linear_layers.h"
+#include "proca/core/options.h"
+#include "proca/models/classifier_network.h"
+
+namespace proca::methods {
+
+/// The layer of a few hundred features that adversarial methods put between backbone
+/// and classifier, and align.
+struct Bottleneck {
+  /// Features; 0 for no bottleneck, as the originals do where the source model is
+  /// ImageNet's: its classifier is kept then.
+  int64_t size = 256;
+
+  void bind(OptionSet& options);
+
+  /// What a method wants to be there.
+  struct Layers {
+    std::string behind_linear = {};  ///< ", batch-norm, relu"; nothing for a linear layer alone
+    models::LinearStart neck = {}, head = {};
+  };
+  /// Puts the bottleneck and a fresh classifier into a network that has no neck. One
+  /// that has came from the step before, and stays as it is.
+  void prepare(models::ClassifierNetwork& network, const Layers& layers, uint64_t seed) const;
+};
+
+}  // namespace proca::methods

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/collect/detail.h"
+#include "report/collect/pictures.h"
+#include "report/collect/report_json.h"
+
+namespace proca::report {
+
+/// One run of the document before it is read: which folders it is made of.
+struct RunFolders {
+  std::filesystem::path folder;              ///< as it was given
+  std::vector<std::filesystem::path> parts;  ///< folders with a `run.toml`, or about to have one;
+                                             ///< empty: `folder` is a state directory
+  /// The state directories, one per seed, and the seeds' numbers.
+  struct Seed {
+    std::filesystem::path part;
+    std::filesystem::path state;
+    std::optional<int64_t> number;
+    int64_t num_steps = 0;
+  };
+  std::vector<Seed> seeds;
+};
+
+/// Looks for the seeds of the run in `parts`.
+RunFolders find_seeds(std::filesystem::path folder, std::vector<std::filesystem::path> parts);
+/// A state directory as a run of one seed.
+RunFolders as_run(std::filesystem::path state);
+
+/// A run in the words of docs/formats/report_data.md, without its pictures, which are added
+/// to `pictures` with places inside of `place`. Throws `InputError` naming a damaged file.
+Json read_run(const RunFolders& folders, const Detail& detail, const Json::json_pointer& place,
+              std::vector<PendingPicture>& pictures);
+
+}  // namespace proca::report

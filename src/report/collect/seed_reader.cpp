@@ -1,0 +1,109 @@
+#include "report/collect/seed_reader.h"
+
+#include "core/files/seal.h"
+#include "experiments/run_results.h"
+#include "proca/core/file.h"
+#include "proca/state/state_directory.h"
+#include "protocol/metrics_json.h"
+#include "report/collect/event_reader.h"
+#include "report/collect/prototype_reader.h"
+#include "report/collect/step_reader.h"
+
+namespace proca::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+void put(Json& json, const char* key, Json value) {
+  if (!value.is_null()) json[key] = std::move(value);
+}
+
+// Of a run that is not finished: from the steps that have been measured. Which classes S-1
+// accuracy is about is known to the results only; until then it is null.
+Json metrics_so_far(const RunFrame& frame, const std::vector<StepReader>& steps,
+                    const fs::path& state) {
+  protocol::ClassSchedule schedule{.steps = frame.schedule, .first_classes = {}};
+  if (steps.empty() || !steps.front().record()) return nullptr;
+  std::vector<protocol::StepRecord> records;
+  for (size_t i = 1; i < steps.size() && steps[i].record(); ++i) {
+    records.push_back(*steps[i].record());
+  }
+  if (records.empty() || records.size() > schedule.steps.size()) return nullptr;
+  return reading((state / "steps").string(), [&] {
+    auto metrics = Json::parse(
+        protocol::to_json(protocol::summarise(schedule, steps.front().record()->classes, records)));
+    for (auto& step : metrics["steps"]) step["relative_accuracy_drop_percent"] = nullptr;
+    return metrics;
+  });
+}
+
+Json finished_metrics(const RunFolders::Seed& seed) {
+  if (!seed.number) return nullptr;
+  const auto path = seed.part / "results.json";
+  if (!is_there(path)) return nullptr;
+  return reading(path.string(), [&]() -> Json {
+    const auto text = read_text_file(path);
+    refuse_broken_seal(check_json_seal(text), path.string());
+    const auto results = parse_json(text, path.string());
+    for (const auto& entry : results.at("seeds")) {
+      if (entry.at("seed") != *seed.number) continue;
+      protocol::run_metrics_from_json(entry.at("metrics").dump(), path.string());  // checks it
+      return entry.at("metrics");
+    }
+    return nullptr;
+  });
+}
+
+}  // namespace
+
+Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail& detail,
+               const Json::json_pointer& place, std::vector<PendingPicture>& pictures) {
+  const state::StateDirectory state(seed.state, [&](const std::string& file) {
+    const bool is_memory = file == "memory.safetensors" && detail.thumbnails_per_seed > 0;
+    return file.starts_with("steps/") || is_memory;
+  });
+  const auto& manifest = state.manifest();
+  const auto num_classes = static_cast<int64_t>(manifest.model.class_names.size());
+  const auto events =
+      read_events(seed.state / "events.jsonl", manifest.events_bytes, manifest.events_crc);
+  std::vector<StepReader> readers;
+  for (int64_t step = 0; step <= manifest.step; ++step) readers.emplace_back(state, step);
+
+  Json json = {{"seed", seed.number ? Json(*seed.number) : Json()}};
+  auto metrics = finished_metrics(seed);
+  put(json, "metrics", metrics.is_null() ? metrics_so_far(frame, readers, seed.state) : metrics);
+  json["steps"] = Json::array();
+  PrototypeHistory history(state, num_classes);
+  for (int64_t number = 0; number <= manifest.step; ++number) {
+    const auto& reader = readers[static_cast<size_t>(number)];
+    auto features = detail.pictures == Detail::Pictures::kNone ? std::nullopt : reader.features();
+    if (number == 0 && !reader.record() && !features) continue;
+    Json step = {{"step", number}};
+    put(step, "classes", reader.classes());
+    put(step, "confusion", reader.confusion());
+    if (number > 0) {
+      if (const auto event = events.steps.find(number); event != events.steps.end()) {
+        step.update(event->second);
+      }
+      const auto index = static_cast<size_t>(number - 1);
+      const auto* present = index < frame.schedule.size() ? &frame.schedule[index] : nullptr;
+      put(step, "detection", reader.detection(present));
+      put(step, "pseudo_labels", reader.pseudo_labels());
+      auto prototypes = history.after(number, detail);
+      if (number == manifest.step && detail.thumbnails_per_seed > 0) {
+        auto current = current_prototypes(state, num_classes, detail);
+        if (!current.is_null()) prototypes = std::move(current);
+      }
+      put(step, "prototypes", std::move(prototypes));
+    }
+    if (features) {
+      pictures.push_back({place / "steps" / json["steps"].size(), std::move(*features)});
+    }
+    json["steps"].push_back(std::move(step));
+  }
+  put(json, "losses", events.losses);
+  put(json, "machine", events.machine);
+  return json;
+}
+
+}  // namespace proca::report

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "report/collect/run_reader.h"
+
+namespace proca::report {
+
+/// What every seed of a run has in common.
+struct RunFrame {
+  std::vector<std::vector<int64_t>> schedule;  ///< labels by step; empty if nobody knows
+};
+
+/// One seed in the words of docs/formats/report_data.md; see `read_run`.
+Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail& detail,
+               const Json::json_pointer& place, std::vector<PendingPicture>& pictures);
+
+}  // namespace proca::report

@@ -1,0 +1,148 @@
+#include "report/collect/step_reader.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/files/csv.h"
+#include "protocol/metrics_json.h"
+
+namespace proca::report {
+namespace {
+
+constexpr const char* kMetrics = "metrics.json";
+constexpr const char* kDetection = "detection.json";
+constexpr const char* kPseudoLabels = "pseudo_labels.csv";
+constexpr const char* kFeatures = "features.safetensors";
+
+// Names of files may have line breaks: a record ends at one that is not in quotes.
+std::vector<std::string_view> csv_records(std::string_view text) {
+  std::vector<std::string_view> records;
+  bool quoted = false;
+  size_t begin = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (text[i] != '\n' || quoted) continue;
+    records.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  if (begin < text.size()) throw std::invalid_argument("the last line has no end");
+  return records;
+}
+
+int64_t whole_number(const std::string& text) {
+  int64_t number = 0;
+  const auto* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  if (result.ec != std::errc{} || result.ptr != end) {
+    throw std::invalid_argument(fmt::format("\"{}\" is no label", text));
+  }
+  return number;
+}
+
+}  // namespace
+
+StepReader::StepReader(const state::StateDirectory& state, int64_t step)
+    : state_(state),
+      step_(step),
+      num_classes_(static_cast<int64_t>(state.manifest().model.class_names.size())) {
+  if (!state_.has(name_of(kMetrics))) return;
+  const auto origin = origin_of(kMetrics);
+  record_ = protocol::step_record_from_json(state_.read_text(name_of(kMetrics)), origin);
+  for (const auto& entry : record_->classes) check_label(entry.label, origin);
+  for (const auto& entry : record_->confusion) check_label(entry.predicted, origin);
+}
+
+std::string StepReader::name_of(const char* file) const {
+  return fmt::format("steps/{:02}/{}", step_, file);
+}
+
+std::string StepReader::origin_of(const char* file) const {
+  return (state_.folder() / name_of(file)).string();
+}
+
+void StepReader::check_label(int64_t label, const std::string& origin) const {
+  if (label >= 0 && label < num_classes_) return;
+  throw InputError(fmt::format("{}: is damaged: there is no class {}", origin, label));
+}
+
+Json StepReader::classes() const {
+  if (!record_) return nullptr;
+  auto classes = Json::array();
+  for (const auto& [label, num_images, num_correct] : record_->classes) {
+    classes.push_back({{"label", label}, {"images", num_images}, {"correct", num_correct}});
+  }
+  return classes;
+}
+
+Json StepReader::confusion() const {
+  if (!record_ || record_->confusion.empty()) return nullptr;
+  auto confusion = Json::array();
+  for (const auto& [label, predicted, num_images] : record_->confusion) {
+    confusion.push_back({label, predicted, num_images});
+  }
+  return confusion;
+}
+
+Json StepReader::detection(const std::vector<int64_t>* present) const {
+  if (!state_.has(name_of(kDetection))) return nullptr;
+  const auto origin = origin_of(kDetection);
+  return reading(origin, [&] {
+    const auto read = parse_json(state_.read_text(name_of(kDetection)), origin);
+    Json detection = {{"rule", read.at("rule").get<std::string>()},
+                      {"threshold", read.at("threshold").get<double>()},
+                      {"classes", Json::array()}};
+    for (const auto& entry : read.at("classes")) {
+      const auto label = whole_number(entry.at("label"));
+      check_label(label, origin);
+      Json shown = {{"label", label}};
+      for (const auto* key : {"score", "cumulative_probability", "source_share"}) {
+        shown[key] = entry.at(key).get<double>();
+      }
+      shown["detected"] = entry.at("detected").get<bool>();
+      if (present != nullptr) {
+        shown["present"] = std::find(present->begin(), present->end(), label) != present->end();
+      }
+      detection["classes"].push_back(std::move(shown));
+    }
+    return detection;
+  });
+}
+
+Json StepReader::pseudo_labels() const {
+  if (!state_.has(name_of(kPseudoLabels))) return nullptr;
+  const auto origin = origin_of(kPseudoLabels);
+  return reading(origin, [&] {
+    std::vector<int64_t> counts(static_cast<size_t>(num_classes_));
+    const auto text = state_.read_text(name_of(kPseudoLabels));
+    const auto records = csv_records(text);
+    for (size_t i = 1; i < records.size(); ++i) {  // The first has the names of the columns.
+      const auto fields = csv_fields(records[i]);
+      if (!fields || fields->size() < 2) {
+        throw std::invalid_argument(fmt::format("line {} is no line of it", i + 1));
+      }
+      const auto label = whole_number((*fields)[1]);
+      check_label(label, origin);
+      ++counts[static_cast<size_t>(label)];
+    }
+    Json labels = {{"images", records.empty() ? 0 : records.size() - 1}, {"counts", counts}};
+    if (record_ && record_->pseudo_labels) {
+      labels["correct"] = record_->pseudo_labels->num_correct;
+    }
+    return labels;
+  });
+}
+
+std::optional<state::FeatureRecord> StepReader::features() const {
+  if (!state_.has(name_of(kFeatures))) return std::nullopt;
+  const auto origin = origin_of(kFeatures);
+  auto features =
+      state::FeatureRecord::load(state_.read_tensors(name_of(kFeatures)).tensors, origin);
+  for (const auto* labels : {&features.labels, &features.pseudo_labels, &features.predicted}) {
+    for (const int64_t label : *labels) {
+      if (label >= 0) check_label(label, origin);
+    }
+  }
+  return features;
+}
+
+}  // namespace proca::report

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "proca/state/feature_record.h"
+#include "proca/state/state_directory.h"
+#include "protocol/run_metrics.h"
+#include "report/collect/report_json.h"
+
+namespace proca::report {
+
+/// The records of one step of a state, each as docs/formats/report_data.md words it, or null
+/// if the step has none. All throw `InputError` naming a file that is damaged.
+class StepReader {
+ public:
+  /// Step 0 is the source model.
+  StepReader(const state::StateDirectory& state, int64_t step);
+
+  /// `metrics.json`, if the step was measured.
+  const std::optional<protocol::StepRecord>& record() const { return record_; }
+  Json classes() const;
+  Json confusion() const;
+  /// `present`: labels that truly are; nothing if nobody knows.
+  Json detection(const std::vector<int64_t>* present) const;
+  Json pseudo_labels() const;
+  /// The features, if they were recorded.
+  std::optional<state::FeatureRecord> features() const;
+
+ private:
+  std::string name_of(const char* file) const;
+  std::string origin_of(const char* file) const;
+  void check_label(int64_t label, const std::string& origin) const;
+
+  const state::StateDirectory& state_;
+  int64_t step_;
+  int64_t num_classes_;
+  std::optional<protocol::StepRecord> record_;
+};
+
+}  // namespace proca::report

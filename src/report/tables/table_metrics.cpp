@@ -1,0 +1,64 @@
+#include "report/tables/table_metrics.h"
+
+#include <stdexcept>
+
+namespace proca::report {
+
+using protocol::TableMetric;
+
+std::string title_of(TableMetric metric) {
+  switch (metric) {
+    case TableMetric::kFinal:
+      return "Final accuracy";
+    case TableMetric::kFinalS1:
+      return "Final S-1 accuracy";
+    case TableMetric::kStepAccuracy:
+      return "Accuracy after each step";
+    case TableMetric::kS1Accuracy:
+      return "S-1 accuracy after each step";
+    case TableMetric::kPseudoLabels:
+      return "Accuracy of the pseudo-labels";
+    case TableMetric::kDrop:
+      return "Drop of S-1 accuracy since the first step";
+  }
+  throw std::invalid_argument("title_of: no such metric");
+}
+
+std::optional<double> value_of(TableMetric metric, const protocol::RunMetrics& run) {
+  switch (metric) {
+    case TableMetric::kFinal:
+      return 100 * run.final_accuracy;
+    case TableMetric::kFinalS1:
+      return 100 * run.final_s1_accuracy;
+    case TableMetric::kStepAccuracy:
+      return 100 * run.mean_accuracy;
+    case TableMetric::kS1Accuracy:
+      return 100 * run.mean_s1_accuracy;
+    case TableMetric::kPseudoLabels:
+      // The labels that a model gives by itself are what pseudo-labels must better.
+      return 100 * run.pseudo_label_accuracy.value_or(run.final_accuracy);
+    case TableMetric::kDrop:
+      return value_at(metric, run, static_cast<int64_t>(run.steps.size()));
+  }
+  throw std::invalid_argument("value_of: no such metric");
+}
+
+std::optional<double> value_at(TableMetric metric, const protocol::RunMetrics& run, int64_t step) {
+  if (step < 1 || step > static_cast<int64_t>(run.steps.size())) return std::nullopt;
+  const auto& metrics = run.steps[static_cast<size_t>(step - 1)];
+  switch (metric) {
+    case TableMetric::kFinal:
+    case TableMetric::kStepAccuracy:
+      return 100 * metrics.accuracy;
+    case TableMetric::kFinalS1:
+    case TableMetric::kS1Accuracy:
+      return 100 * metrics.s1_accuracy;
+    case TableMetric::kPseudoLabels:
+      return 100 * (metrics.pseudo_labels ? metrics.pseudo_labels->accuracy() : metrics.accuracy);
+    case TableMetric::kDrop:
+      return 100 * metrics.accuracy_drop;
+  }
+  throw std::invalid_argument("value_at: no such metric");
+}
+
+}  // namespace proca::report

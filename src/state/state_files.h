@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace proca::state {
+
+/// The version that is written; 1 to this one are read.
+inline constexpr int64_t kFormatVersion = 3;
+
+// The files of a state directory, as docs/formats/state_directory.md describes them.
+inline constexpr const char* kManifestFile = "state.json";
+inline constexpr const char* kLockFile = "lock";
+inline constexpr const char* kEventsFile = "events.jsonl";
+inline constexpr const char* kStepsFolder = "steps";
+inline constexpr const char* kConfigFile = "config.toml";
+inline constexpr const char* kModelFile = "model.safetensors";
+inline constexpr const char* kSourceFile = "source.safetensors";
+inline constexpr const char* kOptimizerFile = "optimizer.safetensors";
+inline constexpr const char* kScriptFile = "backbone.pt";
+inline constexpr const char* kCentresFile = "centres.safetensors";
+inline constexpr const char* kMemoryFile = "memory.safetensors";
+inline constexpr const char* kMethodFile = "method.safetensors";
+inline constexpr const char* kAdaptFile = "adapt.toml";
+// In the folder of a step.
+inline constexpr const char* kFeaturesFile = "features.safetensors";
+// Of a step under way: the model of the step before stays where everybody finds it.
+inline constexpr const char* kTrainingFile = "training.safetensors";
+inline constexpr const char* kTrainingMemoryFile = "training_memory.safetensors";
+inline constexpr const char* kTrainingAdaptFile = "training.toml";
+
+/// Where the next content of a file is staged.
+inline std::filesystem::path next_of(const std::filesystem::path& path) {
+  return path.string() + ".next";
+}
+
+// The overloads of std::filesystem that throw speak of "filesystem error", not of the user's
+// folder.
+inline bool is_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+inline bool is_folder(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+}  // namespace proca::state

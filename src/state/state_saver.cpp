@@ -1,0 +1,78 @@
+#include "state/state_saver.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <fmt/format.h>
+#include <torch/types.h>
+
+#include "compute/copy_stream.h"
+#include "core/scope_timer.h"
+#include "models/weights/device_copy.h"
+#include "proca/core/log.h"
+
+namespace proca::state {
+
+void StateSaver::save(StateChange change) {
+  if (!in_background_) return write(change);
+  // What is trained on meanwhile must not be what is written. A GPU copies in its own
+  // memory, which takes next to nothing; the way to the host's is left to the other thread.
+  std::optional<torch::Device> gpu;
+  for (auto& [file, tensors] : change.tensors) {
+    for (auto& [name, tensor] : tensors) {
+      tensor = tensor.detach().clone();
+      if (!tensor.is_cpu()) gpu = tensor.device();
+    }
+  }
+  const auto copied = std::make_shared<std::optional<c10::Event>>();
+  if (gpu) {
+    copied->emplace(gpu->type());
+    (*copied)->record(c10::impl::VirtualGuardImpl(gpu->type()).getStream(*gpu));
+  }
+  queue_.add([this, change = std::move(change), gpu, copied]() mutable {
+    if (gpu) fetch(change, *gpu, **copied);
+    write(change);
+  });
+}
+
+void StateSaver::fetch(StateChange& change, torch::Device gpu, c10::Event& copied) {
+  const c10::StreamGuard aside(compute::side_stream(gpu));
+  copied.block(aside.current_stream());
+  // Until the copies are done: given back before, their memory would be used by training.
+  std::vector<torch::Tensor> there;
+  for (auto& [file, tensors] : change.tensors) {
+    for (auto& [name, tensor] : tensors) {
+      if (tensor.is_cpu()) continue;
+      there.push_back(tensor);
+      // In the order that files have: a GPU puts it right sooner than the host.
+      const auto& ordered = there.emplace_back(tensor.contiguous());
+      tensor = models::staging(ordered.sizes(), ordered.scalar_type(), gpu);
+      tensor.copy_(ordered, /*non_blocking=*/true);
+    }
+  }
+  aside.current_stream().synchronize();
+}
+
+void StateSaver::write(const StateChange& change) {
+  const ScopeTimer timer("saving");
+  for (const auto& [file, text] : change.texts) writer_.put_text(file, text);
+  for (const auto& [file, tensors] : change.tensors) writer_.put_tensors(file, tensors, {});
+  for (const auto& [file, compute] : change.computed) {
+    std::optional<models::NamedTensors> tensors;
+    try {
+      tensors = compute();
+    } catch (const std::exception& error) {
+      // Nothing depends on it: no reason to lose a step. That it cannot be written is one.
+      log_warning(fmt::format("{} is left out: {}", file, error.what()));
+    }
+    if (tensors) writer_.put_tensors(file, *tensors, {});
+  }
+  for (const auto& file : change.removed) writer_.remove(file);
+  const ScopeTimer committing("committing");
+  writer_.commit(change.manifest);
+}
+
+}  // namespace proca::state

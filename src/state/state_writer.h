@@ -1,0 +1,72 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <torch/types.h>
+
+#include "core/files/lock_file.h"
+#include "proca/state/state_directory.h"
+
+namespace proca::state {
+
+/// Writes checkpoints: either all files of one arrive or none, whenever the
+/// process is killed. Holds the directory's lock for as long as it lives; a
+/// second writer is refused with `InputError`.
+///
+/// New content goes to `NAME.next`; `commit` syncs it, replaces `state.json`,
+/// which names the checksums of the new files, and only then renames
+/// `NAME.next` to `NAME`. Nothing is synced before `commit`. If the process dies before
+/// `state.json` is replaced the old checkpoint holds; if it dies after, opening finishes the
+/// renames.
+///
+/// Example:
+/// ```
+/// StateWriter writer(folder);
+/// writer.put_tensors("model.safetensors", network->state(), {});
+/// writer.commit(manifest);
+/// ```
+class StateWriter {
+ public:
+  /// Creates the folder if needed and finishes or drops what a killed writer left.
+  /// A folder that holds other files and no state is refused.
+  explicit StateWriter(std::filesystem::path folder);
+  /// Leaves nothing behind if there never was a commit.
+  ~StateWriter();
+  StateWriter(const StateWriter&) = delete;
+  StateWriter& operator=(const StateWriter&) = delete;
+
+  const std::filesystem::path& folder() const { return folder_; }
+  /// The checkpoint that holds: the last commit, or what was found at the beginning. As
+  /// nobody else writes, nothing has to be checked again to read from it.
+  const StateDirectory& state() const { return state_; }
+  /// Names may have a folder in front, such as `steps/01/metrics.json`.
+  void put_tensors(const std::string& file, const std::map<std::string, torch::Tensor>& tensors,
+                   const std::map<std::string, std::string>& metadata);
+  void put_text(const std::string& file, const std::string& text);
+  /// Copies the content that `file_there` has in another state.
+  void put_copy(const std::string& file, const StateDirectory& from, const std::string& file_there);
+  /// Whether the file is part of the state after the next commit.
+  bool has(const std::string& file) const { return files_.contains(file); }
+  /// The file is no longer part of the state from the next commit on.
+  void remove(const std::string& file);
+  void commit(const Manifest& manifest);
+
+ private:
+  void recover();
+  void stage(const std::string& file, StateDirectory::FileRecord record);
+  std::filesystem::path place_for(const std::string& file) const;
+
+  std::filesystem::path folder_;
+  bool created_ = false;  // the folder is this writer's own
+  std::unique_ptr<LockFile> lock_;
+  StateDirectory state_;
+  std::map<std::string, StateDirectory::FileRecord> files_;
+  std::vector<std::string> staged_;
+  std::vector<std::string> removed_;
+};
+
+}  // namespace proca::state

@@ -1,0 +1,41 @@
+#include "training/finite_check.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <torch/types.h>
+
+namespace proca::training {
+
+namespace {
+
+// Whether sums of magnitudes are finite: two or three calls of a GPU for all tensors together,
+// where asking each of them takes hundreds. A sum may also be infinite because it is
+// large, so only "yes" is certain.
+bool have_finite_sums(const std::vector<torch::Tensor>& tensors) {
+  const auto sums = at::_foreach_norm(tensors, /*ord=*/1);
+  return torch::isfinite(torch::stack(sums)).all().item<bool>();
+}
+
+}  // namespace
+
+std::optional<std::string> find_not_finite(const models::NamedTensors& tensors) {
+  const torch::NoGradGuard no_grad;
+  std::map<torch::ScalarType, std::vector<torch::Tensor>> by_type;
+  for (const auto& [name, tensor] : tensors) {
+    if (tensor.is_floating_point() && tensor.numel() > 0) {
+      by_type[tensor.scalar_type()].push_back(tensor.detach());
+    }
+  }
+  if (std::all_of(by_type.begin(), by_type.end(),
+                  [](const auto& entry) { return have_finite_sums(entry.second); })) {
+    return std::nullopt;
+  }
+  for (const auto& [name, tensor] : tensors) {
+    if (!torch::isfinite(tensor).all().item<bool>()) return name;
+  }
+  return std::nullopt;
+}
+
+}  // namespace proca::training

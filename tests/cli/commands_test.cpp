@@ -111,7 +111,8 @@ TEST_F(CommandsTest, KilledTrainingGoesOnAndEndsBitEqual) {
   test::run_and_kill(words, {.below = state, .file = "/events.jsonl", .number = 2});
   test::run_and_kill(words, {.below = state, .call = "rename", .file = "/state.json", .number = 3});
   test::run_and_kill(
-      words, {.below = state, .call = "write", .file = "/optimizer.safetensors.next", .number = 2});
+      words,
+      {.below = state, .call = "pwrite", .file = "/optimizer.safetensors.next", .number = 2});
   test::run_and_kill(words, {.below = state, .call = "rename", .file = "/model.safetensors"});
   const auto last = run_well(words);
   EXPECT_NE(last.err.find("goes on after epoch"), std::string::npos) << last.err;

@@ -3,9 +3,9 @@
 //
 //   PROCA_FAULT_FOLDER  absolute path; only what is below it, or is it, counts
 //   PROCA_FAULT_CALL    set: only calls of this function count (`rename`)
-//   PROCA_FAULT_FILE    set: only files whose path ends with this count (`/events.jsonl`)
-//   PROCA_FAULT_AT      number of the call, from 1
-//   PROCA_FAULT_KIND    eio    this call fails
+//   PROCA_FAULT_FILE    set: only files whose path ends with this, `.tmp-PID` apart, count
+//   (`/events.jsonl`) PROCA_FAULT_AT      number of the call, from 1 PROCA_FAULT_KIND    eio this
+//   call fails
 //                       enospc this call and all that need space from then on fail
 //                       short  this call writes half of the bytes and says so
 //                       kill   half of the bytes are written, then SIGKILL
@@ -55,8 +55,12 @@ bool counts(const char* call, const char* path) {
   if (!is_below(path)) return false;
   if (only_call != nullptr && std::strcmp(only_call, call) != 0) return false;
   if (only_file == nullptr) return true;
-  const size_t length = std::strlen(only_file), whole = std::strlen(path);
-  return whole >= length && std::strcmp(path + whole - length, only_file) == 0;
+  // A file that replaces another when it is complete is written as NAME.tmp-PID.
+  const char* const temporary = std::strstr(path, ".tmp-");
+  const size_t whole =
+      temporary != nullptr ? static_cast<size_t>(temporary - path) : std::strlen(path);
+  const size_t length = std::strlen(only_file);
+  return whole >= length && std::strncmp(path + whole - length, only_file, length) == 0;
 }
 
 // The name of an open file; empty for pipes and the like.

@@ -11,6 +11,9 @@
 //                       kill   half of the bytes are written, then SIGKILL
 //                       int    SIGINT, then the call is made
 //                       stop   SIGSTOP, and when the process goes on, the call is made
+//                       hang   this call never returns
+//                       int-hang, term-hang     one signal, and the call never returns
+//                       int-int-hang, ...       two of them
 //   PROCA_FAULT_LOG     file that gets a line per call: what was called, and for which file
 //   PROCA_NO_SYNC       set: fsync counts but does nothing, as a kill does not empty caches
 //   PROCA_CLOCK_JUMPS   set: the time of day goes back and forth by years from call to call
@@ -85,6 +88,14 @@ void log_call(long number, const char* call, const char* path) {
   syscall(SYS_close, log);
 }
 
+// Sends the signals of `int-term-hang` to this thread, one after the other.
+[[noreturn]] void signal_and_hang(const char* kind) {
+  for (; std::strcmp(kind, "hang") != 0; kind = std::strchr(kind, '-') + 1) {
+    raise(*kind == 'i' ? SIGINT : SIGTERM);
+  }
+  for (;;) pause();
+}
+
 enum class Fault { kNone, kError, kShort, kKill };
 
 // Counts a call and says what becomes of it; sets errno.
@@ -106,6 +117,8 @@ Fault fault_of(const char* call, const char* path, Need need) {
   if (number != at) return Fault::kNone;
   if (std::strcmp(kind, "short") == 0) return Fault::kShort;
   if (std::strcmp(kind, "kill") == 0) return Fault::kKill;
+  const size_t length = std::strlen(kind);
+  if (length >= 4 && std::strcmp(kind + length - 4, "hang") == 0) signal_and_hang(kind);
   if (std::strcmp(kind, "int") == 0 || std::strcmp(kind, "stop") == 0) {
     kill(getpid(), *kind == 'i' ? SIGINT : SIGSTOP);
     return Fault::kNone;

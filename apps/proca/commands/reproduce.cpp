@@ -46,7 +46,7 @@ struct ReproduceCommand {
   bool no_report = false;
 };
 
-// What the command says itself to every run that it starts.
+// Options that `proca reproduce` sets itself for every run.
 bool is_own(const std::string& name) {
   static const Words own = {"preset",  "data-root",    "source", "target", "method",
                             "seed",    "seeds",        "out",    "json",   "budget",
@@ -54,8 +54,8 @@ bool is_own(const std::string& name) {
   return std::find(own.begin(), own.end(), name) != own.end();
 }
 
-// --set NAME=VALUE; the command line is split at commas, so a word without = is one
-// more value of the option before it.
+// --set NAME=VALUE. The command line is split at commas: a word without = is another value of the
+// option before it.
 OptionValues parse_settings(const Words& words) {
   OptionValues options;
   std::string name;
@@ -65,7 +65,7 @@ OptionValues parse_settings(const Words& words) {
       name = word.substr(0, equals);
       if (is_own(name)) {
         throw InvalidOption(fmt::format(
-            "--set: {} is up to the experiment, or has an option of its own here", name));
+            "--set: {} is set by the experiment, or by an option of proca reproduce", name));
       }
       if (name.empty() || options.contains(name)) {
         throw InvalidOption(fmt::format("--set: \"{}\" {}", word,
@@ -132,22 +132,11 @@ std::vector<experiments::JobSlot> make_slots(int64_t jobs, int64_t devices,
 // `whole` is the experiment with all its tasks.
 report::ComparisonTable compare(const protocol::Experiment& experiment,
                                 const protocol::Experiment& whole,
-                                const std::vector<experiments::ReproducedRun>& runs) {
-  std::vector<report::RunResult> results;
-  for (const auto& run : runs) {
-    auto& result = results.emplace_back();
-    result.run = run.run;
-    result.task = run.task;
-    result.seed = run.seed;
-    result.metrics = run.metrics;
-    for (const auto& step : run.detection) {
-      result.detection.push_back({step.detected, step.present, step.cumulative, step.threshold});
-    }
-  }
+                                const std::vector<protocol::RunResult>& results) {
   using enum protocol::TableView;
   const auto view = experiment.view;
   const bool all_tasks = experiment.tasks.size() == whole.tasks.size();
-  // The paper's means are over all tasks: nothing to compare those of some with.
+  // The paper's means are over all tasks; those of some tasks cannot be compared with them.
   const bool only_means = view == kSteps || view == kSweep || view == kDrop;
   const bool comparable = !experiment.paper.empty() && (all_tasks || !only_means);
   const auto paper = comparable ? report::paper_numbers(experiment.name) : report::PaperNumbers();
@@ -180,7 +169,7 @@ void write_tables(const fs::path& stem, const report::ComparisonTable& table) {
   throw Error(message);
 }
 
-// After a failure there may be nothing to report, and that failure is what the user has to know.
+// After a failed run there may be nothing to report, and its error is the one to show.
 void report_on(const std::string& out, bool has_failed) {
   try {
     log_info(fmt::format("report: {}", write_report(out, {out}).string()));
@@ -227,10 +216,10 @@ void reproduce(const ReproduceCommand& options, const OptionSet& set) {
   const int64_t threads =
       options.threads > 0 ? options.threads : std::max<int64_t>(1, available_cores() / jobs);
   const auto settings = passed_on(options);
-  // One page about all runs is enough.
+  // There is one report of all runs.
   Words arguments = {"--threads", std::to_string(threads), "--no-report"};
   if (!settings.contains("frozen-cache")) {
-    // Runs on the same images ask the same source model the same.
+    // Runs on the same images need the same outputs of the same source model.
     arguments.insert(arguments.end(),
                      {"--frozen-cache", (fs::absolute(options.out) / "cache").string()});
   }

@@ -9,19 +9,22 @@
 namespace proca::report {
 namespace {
 
-// Only relative places mean anything: four digits of them are enough.
-Json embedding_json(const std::vector<PlanePoint>& places, const state::FeatureRecord& features,
-                    const char* method) {
-  double extent = 0;
-  for (const auto& [x, y] : places) extent = std::max({extent, std::abs(x), std::abs(y)});
-  const auto rounded = [&](double value) {
-    return extent > 0 ? std::round(value / extent * 1e4) / 1e4 : 0;
-  };
-  Json points = {{"x", Json::array()}, {"y", Json::array()}, {"kind", features.kinds}};
-  for (const auto& [x, y] : places) {
-    points["x"].push_back(rounded(x));
-    points["y"].push_back(rounded(y));
+// Only relative places matter: four digits of them are enough.
+Json rounded(const std::vector<float>& values, double extent) {
+  auto list = Json::array();
+  for (const float value : values) {
+    list.push_back(extent > 0 ? std::round(static_cast<double>(value) / extent * 1e4) / 1e4 : 0);
   }
+  return list;
+}
+
+Json embedding_json(const Plane& places, const state::FeatureRecord& features, const char* method) {
+  double extent = 0;
+  for (const auto* values : {&places.x, &places.y}) {
+    for (const float value : *values) extent = std::max(extent, std::abs(double{value}));
+  }
+  Json points = {
+      {"x", rounded(places.x, extent)}, {"y", rounded(places.y, extent)}, {"kind", features.kinds}};
   if (!features.labels.empty()) points["label"] = features.labels;
   points["pseudo"] = features.pseudo_labels;
   points["predicted"] = features.predicted;
@@ -35,7 +38,7 @@ Json embedding_json(const std::vector<PlanePoint>& places, const state::FeatureR
 void draw_pictures(const std::vector<PendingPicture>& pictures, const Detail& detail,
                    Json& document) {
   const bool by_tsne = detail.pictures == Detail::Pictures::kTsne;
-  std::vector<std::vector<PlanePoint>> places(pictures.size());
+  std::vector<Plane> places(pictures.size());
   const auto count = static_cast<int64_t>(pictures.size());
   parallel_for(count, available_cores(), [&](int64_t i) {
     const auto& features = pictures[static_cast<size_t>(i)].features.features;

@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "core/files/read_json.h"
 #include "proca/state/feature_record.h"
 #include "report/collect/detail.h"
-#include "report/collect/report_json.h"
 
 namespace proca::report {
 

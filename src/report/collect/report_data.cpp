@@ -156,8 +156,7 @@ class Collector {
     return found;
   }
 
-  // Runs of the same name differ in options: their folders tell them apart, by that part of
-  // their paths in which they differ.
+  // Runs of the same name get the part of their folders' paths in which they differ added.
   static void tell_apart(Json& runs) {
     std::map<std::string, std::vector<Json*>> by_name;
     for (auto& run : runs) by_name[run.at("name").get<std::string>()].push_back(&run);

@@ -1,12 +1,13 @@
 #include "report/collect/run_reader.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/ranges.h>
 
 #include "core/files/lock_file.h"
+#include "core/files/path.h"
 #include "core/files/seal.h"
+#include "core/parse_number.h"
 #include "experiments/run_results.h"
 #include "proca/core/file.h"
 #include "proca/core/toml.h"
@@ -22,11 +23,7 @@ namespace fs = std::filesystem;
 std::optional<int64_t> number_of(const fs::path& folder, std::string_view prefix) {
   const auto name = folder.filename().string();
   if (!name.starts_with(prefix)) return std::nullopt;
-  int64_t number = 0;
-  const auto* end = name.data() + name.size();
-  const auto result = std::from_chars(name.data() + prefix.size(), end, number);
-  if (result.ec != std::errc{} || result.ptr != end) return std::nullopt;
-  return number;
+  return parse_whole_number(std::string_view(name).substr(prefix.size()), INT64_MIN);
 }
 
 void add_options(Json& options, const std::string& text, const std::string& origin,
@@ -63,7 +60,7 @@ bool is_being_written(const RunFolders& folders) {
   return folders.parts.empty() && is_locked(folders.folder / "lock");
 }
 
-// Every seed has its figures in the results: nothing is left to do.
+// The results of every seed are there.
 bool is_complete(const RunFolders& folders, const Json& run) {
   if (folders.parts.empty()) {
     const auto manifest = state::StateDirectory::read_manifest(folders.folder);
@@ -155,7 +152,7 @@ Json read_run(const RunFolders& folders, const Detail& detail, const Json::json_
               std::vector<PendingPicture>& pictures) {
   Json run;
   RunFrame frame;
-  // Before anything is read: what ends meanwhile is reported as running, not as half of it.
+  // Before anything is read: a run that ends meanwhile is reported as running, not as half done.
   const bool is_running = is_being_written(folders);
   if (folders.parts.empty()) {
     describe_state(folders, run);

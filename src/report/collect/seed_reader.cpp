@@ -1,6 +1,6 @@
 #include "report/collect/seed_reader.h"
 
-#include "core/files/seal.h"
+#include "core/files/path.h"
 #include "experiments/run_results.h"
 #include "proca/core/file.h"
 #include "proca/state/state_directory.h"
@@ -18,8 +18,8 @@ void put(Json& json, const char* key, Json value) {
   if (!value.is_null()) json[key] = std::move(value);
 }
 
-// Of a run that is not finished: from the steps that have been measured. Which classes S-1
-// accuracy is about is known to the results only; until then it is null.
+// Of a run that is not finished: from the steps that have been measured. Only the results know the
+// classes of S-1 accuracy; until then it is null.
 Json metrics_so_far(const RunFrame& frame, const std::vector<StepReader>& steps,
                     const fs::path& state) {
   protocol::ClassSchedule schedule{.steps = frame.schedule, .first_classes = {}};
@@ -38,20 +38,11 @@ Json metrics_so_far(const RunFrame& frame, const std::vector<StepReader>& steps,
 }
 
 Json finished_metrics(const RunFolders::Seed& seed) {
-  if (!seed.number) return nullptr;
   const auto path = seed.part / "results.json";
-  if (!is_there(path)) return nullptr;
-  return reading(path.string(), [&]() -> Json {
-    const auto text = read_text_file(path);
-    refuse_broken_seal(check_json_seal(text), path.string());
-    const auto results = parse_json(text, path.string());
-    for (const auto& entry : results.at("seeds")) {
-      if (entry.at("seed") != *seed.number) continue;
-      protocol::run_metrics_from_json(entry.at("metrics").dump(), path.string());  // checks it
-      return entry.at("metrics");
-    }
-    return nullptr;
-  });
+  if (!seed.number || !is_there(path)) return nullptr;
+  auto metrics = experiments::results_of_seed(read_text_file(path), *seed.number, path.string());
+  if (!metrics.is_null()) protocol::run_metrics_from_json(metrics.dump(), path.string());  // checks
+  return metrics;
 }
 
 }  // namespace

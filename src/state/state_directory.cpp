@@ -18,7 +18,7 @@ namespace proca::state {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kFirstSealed = 3;  // versions before have no checksum of their own
+constexpr int64_t kFirstSealed = 3;  // earlier versions have no checksum of their own
 
 bool StateDirectory::exists(const fs::path& folder) { return is_there(folder / kManifestFile); }
 

@@ -147,7 +147,7 @@ TEST_F(SignalsTest, DrawingStopsAndLeavesNothing) {
   fs::create_directories(path("drawing"));
   const auto result = test::run_proca_until(
       {"data", "make-demo", "--out", path("drawing/demo"), "--source-per-class", "9999"},
-      "test -e " + path("drawing") + "/.demo.new-*/sketch", "INT");
+      "test -e " + path("drawing") + "/.demo-*/new/sketch", "INT");
   EXPECT_EQ(result.exit_code, 130) << result.err;
   EXPECT_NE(result.err.find("stopped while drawing; nothing was written"), std::string::npos)
       << result.err;

@@ -9,11 +9,11 @@
 #include "commands/commands.h"
 #include "core/nearest_word.h"
 #include "declared_command.h"
+#include "proca/config/toml.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
-#include "proca/core/toml.h"
 #include "version.h"
 
 namespace proca::app {

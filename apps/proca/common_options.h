@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "proca/config/options.h"
 #include "proca/core/log.h"
-#include "proca/core/options.h"
 
 namespace proca::app {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/data/image_store.h"
 #include "proca/state/state_directory.h"
 

@@ -9,9 +9,9 @@
 
 #include "core/files/json_limits.h"
 #include "core/files/seal.h"
+#include "proca/config/toml.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
-#include "proca/core/toml.h"
 #include "protocol/metrics_json.h"
 
 namespace proca::experiments {

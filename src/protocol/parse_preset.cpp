@@ -5,8 +5,8 @@
 #include <fmt/ranges.h>
 
 #include "core/nearest_word.h"
+#include "proca/config/toml.h"
 #include "proca/core/error.h"
-#include "proca/core/toml.h"
 #include "protocol/did_you_mean.h"
 #include "protocol/preset.h"
 

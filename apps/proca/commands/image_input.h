@@ -1,7 +1,7 @@
 #pragma once
 
 #include "proca/compute/device.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/data/load_options.h"
 #include "proca/data/preprocessing.h"
 #include "proca/engine/inference.h"

@@ -8,8 +8,8 @@
 #include "core/files/lock_file.h"
 #include "core/files/seal.h"
 #include "experiments/run_results.h"
+#include "proca/config/toml.h"
 #include "proca/core/file.h"
-#include "proca/core/toml.h"
 #include "proca/state/state_directory.h"
 #include "report/collect/seed_reader.h"
 

@@ -1,4 +1,4 @@
-#include "proca/core/toml.h"
+#include "proca/config/toml.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "core/toml_statements.h"
+#include "config/toml_statements.h"
 #include "proca/core/error.h"
 
 namespace proca {

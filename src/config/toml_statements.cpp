@@ -1,4 +1,4 @@
-#include "core/toml_statements.h"
+#include "config/toml_statements.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,8 +1,8 @@
-#include "proca/core/toml.h"
+#include "proca/config/toml.h"
 
 #include <gtest/gtest.h>
 
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "support/message_of.h"
 
 namespace proca {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proca/core/toml.h"
+#include "proca/config/toml.h"
 
 namespace proca {
 

@@ -1,143 +1,154 @@
 #include "proca/config/toml.h"
 
 #include <algorithm>
-#include <charconv>
-#include <map>
-#include <sstream>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
-#include "config/toml_statements.h"
 #include "proca/core/error.h"
+
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
 
 namespace proca {
 namespace {
 
-bool is_bare_key(std::string_view word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '-';
-  });
+[[noreturn]] void refuse_toml(const std::string& origin, int64_t line, std::string_view reason) {
+  throw InputError(fmt::format("{}:{}: is not valid TOML: {}", origin, line, reason));
 }
 
-// The words of `a.b."c d"`, without their quotes.
-std::vector<std::string> dotted_words(std::string_view text, const TomlStatement& statement,
-                                      const std::string& origin, const TomlLimits& limits) {
-  std::vector<std::string> words;
-  for (size_t begin = 0; begin <= text.size();) {
-    const auto end = std::min(text.find('.', begin), text.size());
-    const auto word = trim_blanks(text.substr(begin, end - begin));
-    if (!is_quoted(word) && !is_bare_key(word)) {
-      refuse_toml(origin, statement.line,
-                  "a name consists of letters, digits, - and _, or stands in quotes");
+// A value and its name. A table of toml++ is sorted by key.
+struct NamedValue {
+  std::string section, key;
+  const toml::node* node = nullptr;
+
+  bool operator<(const NamedValue& other) const {
+    return node->source().begin < other.node->source().begin;
+  }
+};
+
+// Makes entries of the values, which come in the order of the document.
+class EntryReader {
+ public:
+  EntryReader(std::string_view text, const std::string& origin, const TomlLimits& limits)
+      : text_(text), origin_(origin), limits_(limits) {
+    if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
+  }
+
+  TomlEntry read(const NamedValue& value) {
+    const auto& node = *value.node;
+    TomlEntry entry{value.section, value.key, {}, line_of(node)};
+    if (const auto* array = node.as_array()) {
+      if (static_cast<int64_t>(array->size()) > limits_.max_elements) {
+        refuse(node, fmt::format("the array has more than {} elements", limits_.max_elements));
+      }
+      for (const auto& element : *array) entry.values.push_back(text_of(element));
+    } else {
+      entry.values.push_back(text_of(node));
     }
-    if (static_cast<int64_t>(words.size()) == limits.max_name_words) {
-      refuse_toml(origin, statement.line,
+    return entry;
+  }
+
+ private:
+  static int64_t line_of(const toml::node& node) { return node.source().begin.line; }
+  [[noreturn]] void refuse(const toml::node& node, std::string_view reason) const {
+    refuse_toml(origin_, line_of(node), reason);
+  }
+
+  std::string text_of(const toml::node& node) {
+    switch (node.type()) {
+      case toml::node_type::string:
+        if (static_cast<int64_t>(node.as_string()->get().size()) > limits_.max_string_bytes) {
+          refuse(node, fmt::format("the string has {} bytes; {} are allowed",
+                                   node.as_string()->get().size(), limits_.max_string_bytes));
+        }
+        return node.as_string()->get();
+      case toml::node_type::integer:
+        return std::to_string(node.as_integer()->get());
+      case toml::node_type::floating_point:
+        return float_at(node.source().begin);
+      case toml::node_type::boolean:
+        return node.as_boolean()->get() ? "true" : "false";
+      case toml::node_type::array:
+      case toml::node_type::table:
+        refuse(node, "arrays of arrays or tables are not supported");
+      default:
+        refuse(node, "dates and times are not supported");
+    }
+  }
+
+  // As it was written, but for what std::from_chars does not read: 1_000.5 and +5.0.
+  std::string float_at(const toml::source_position& place) {
+    while (place_ < place && at_ < text_.size()) {
+      place_ = text_[at_] == '\n' ? toml::source_position{place_.line + 1, 1}
+                                  : toml::source_position{place_.line, place_.column + 1};
+      do ++at_;  // A column is a character of UTF-8.
+      while (at_ < text_.size() && (static_cast<unsigned char>(text_[at_]) & 0xc0) == 0x80);
+    }
+    std::string number(text_.substr(at_, text_.find_first_of(",]} \t\r\n#", at_) - at_));
+    std::erase(number, '_');
+    if (number.starts_with('+')) number.erase(0, 1);
+    return number;
+  }
+
+  std::string_view text_;
+  const std::string& origin_;
+  const TomlLimits& limits_;
+  size_t at_ = 0;
+  toml::source_position place_{1, 1};  // of at_
+};
+
+void collect(const toml::table& table, const std::string& section, int64_t num_words,
+             const std::string& origin, const TomlLimits& limits, std::vector<NamedValue>& values) {
+  for (const auto& [key, node] : table) {
+    if (num_words == limits.max_name_words) {
+      refuse_toml(origin, node.source().begin.line,
                   fmt::format("a name has more than {} words", limits.max_name_words));
     }
-    words.push_back(is_quoted(word) ? restore(word, statement) : std::string(word));
-    begin = end + 1;
+    std::string name(key.str());
+    if (const auto* inner = node.as_table()) {
+      collect(*inner, section.empty() ? name : section + "." + name, num_words + 1, origin, limits,
+              values);
+    } else {
+      values.push_back({section, std::move(name), &node});
+    }
   }
-  return words;
 }
 
-// The text of a value as std::from_chars reads it: TOML allows 1_000 and +5.
-std::string value_text(std::string_view word, const TomlStatement& statement,
-                       const std::string& origin) {
-  word = trim_blanks(word);
-  if (is_quoted(word)) return restore(word, statement);
-  if (word == "true" || word == "false") return std::string(word);
-  std::string number(word);
-  std::erase(number, '_');
-  if (number.size() > 1 && number[0] == '+' && number[1] != '-') number.erase(0, 1);
-  double ignored = 0;
-  const auto* end = number.data() + number.size();
-  const auto result = std::from_chars(number.data(), end, ignored);
-  if (result.ptr != end || result.ec == std::errc::invalid_argument) {
-    refuse_toml(
-        origin, statement.line,
-        word.empty() || word.find('\x01') != std::string_view::npos
-            ? "an element is missing, or the comma between two"
-            : fmt::format("{} is neither a string in quotes nor a number, true or false", word));
+void check_size(std::string_view text, const std::string& origin, const TomlLimits& limits) {
+  if (static_cast<int64_t>(text.size()) > limits.max_bytes) {
+    throw InputError(fmt::format("{}: has {} bytes; a TOML file may have {}", origin, text.size(),
+                                 limits.max_bytes));
   }
-  return number;
-}
-
-std::string table_name(const TomlStatement& statement, const std::string& origin,
-                       const TomlLimits& limits) {
-  const auto inside = std::string_view(statement.text).substr(1, statement.text.size() - 2);
-  return fmt::format("{}", fmt::join(dotted_words(inside, statement, origin, limits), "."));
-}
-
-// CLI11 gets one statement at a time: it tells no line numbers, and joins the values
-// of a key that occurs twice.
-std::vector<std::string> read_values(const TomlStatement& statement, const std::string& origin,
-                                     const TomlLimits& limits) {
-  std::istringstream stream(statement.text);
-  std::vector<CLI::ConfigItem> items;
-  try {
-    items = CLI::ConfigTOML().from_config(stream);
-  } catch (const CLI::Error& error) {
-    refuse_toml(origin, statement.line, error.what());
+  // toml++ destroys nested tables recursively and does not limit how deep a.b.c nests.
+  int64_t dots = 0, line = 1;
+  for (const char c : text) {
+    if (c == '\n') {
+      dots = 0;
+      ++line;
+    } else if (c == '.' && ++dots > limits.max_line_dots) {
+      refuse_toml(origin, line,
+                  fmt::format("the line has more than {} dots", limits.max_line_dots));
+    }
   }
-  if (items.size() != 1) {
-    refuse_toml(origin, statement.line, "expected a line of the form key = value");
-  }
-  const auto& inputs = items.front().inputs;
-  if (!statement.text.ends_with(']') && inputs.size() != 1) {
-    refuse_toml(origin, statement.line, "several values stand in brackets: [1, 2]");
-  }
-  std::vector<std::string> values;
-  for (const auto& input : inputs) values.push_back(value_text(input, statement, origin));
-  if (static_cast<int64_t>(values.size()) > limits.max_elements) {
-    refuse_toml(origin, statement.line,
-                fmt::format("the array has more than {} elements", limits.max_elements));
-  }
-  return values;
-}
-
-TomlEntry read_entry(const TomlStatement& statement, const std::string& table,
-                     const std::string& origin, const TomlLimits& limits) {
-  const auto name = std::string_view(statement.text).substr(0, statement.text.find('='));
-  auto words = dotted_words(name, statement, origin, limits);
-  TomlEntry entry;
-  entry.key = std::move(words.back());
-  words.pop_back();
-  if (!table.empty()) words.insert(words.begin(), table);
-  entry.section = fmt::format("{}", fmt::join(words, "."));
-  entry.values = read_values(statement, origin, limits);
-  entry.line = statement.line;
-  return entry;
 }
 
 }  // namespace
 
 std::vector<TomlEntry> parse_toml(std::string_view text, const std::string& origin,
                                   const TomlLimits& limits) {
-  if (static_cast<int64_t>(text.size()) > limits.max_bytes) {
-    throw InputError(fmt::format("{}: has {} bytes; a TOML file may have {}", origin, text.size(),
-                                 limits.max_bytes));
+  check_size(text, origin, limits);
+  try {
+    const auto document = toml::parse(text);
+    std::vector<NamedValue> values;
+    collect(document, "", 0, origin, limits, values);
+    std::sort(values.begin(), values.end());
+    EntryReader reader(text, origin, limits);
+    std::vector<TomlEntry> entries;
+    for (const auto& value : values) entries.push_back(reader.read(value));
+    return entries;
+  } catch (const toml::parse_error& error) {
+    refuse_toml(origin, error.source().begin.line, error.description());
   }
-  std::vector<TomlEntry> entries;
-  std::map<std::string, int64_t> seen;  // tables as "[a.b]", keys as "a.b.key" -> line
-  const auto refuse_second = [&](const std::string& what, int64_t line) {
-    const auto [first, is_new] = seen.emplace(what, line);
-    if (is_new) return;
-    refuse_toml(origin, line, fmt::format("{} stands on line {} already", what, first->second));
-  };
-  std::string table;
-  for (const auto& statement : split_toml(text, origin, limits)) {
-    if (statement.is_table()) {
-      table = table_name(statement, origin, limits);
-      refuse_second("[" + table + "]", statement.line);
-      continue;
-    }
-    entries.push_back(read_entry(statement, table, origin, limits));
-    const auto& entry = entries.back();
-    refuse_second(entry.section.empty() ? entry.key : entry.section + "." + entry.key, entry.line);
-  }
-  return entries;
 }
 
 }  // namespace proca

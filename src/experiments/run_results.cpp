@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/files/json_limits.h"
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "proca/config/toml.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -27,7 +27,7 @@ bool is_there(const fs::path& path) {
 
 std::string read_config(const fs::path& path) {
   auto text = read_text_file(path);
-  refuse_broken_seal(check_toml_seal(text), path.string());
+  refuse_wrong_checksum(check_toml_checksum(text), path.string());
   return text;
 }
 
@@ -43,7 +43,7 @@ std::optional<protocol::RunMetrics> read_results(const fs::path& folder, int64_t
   try {
     const auto text = read_text_file(path);
     check_json_limits(text, path.string());
-    refuse_broken_seal(check_json_seal(text), path.string());
+    refuse_wrong_checksum(check_json_checksum(text), path.string());
     const auto read = json::parse(text);
     for (const auto& entry : read.at("seeds")) {
       if (entry.at("seed") != seed) continue;

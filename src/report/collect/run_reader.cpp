@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/files/lock_file.h"
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "experiments/run_results.h"
 #include "proca/config/toml.h"
 #include "proca/core/file.h"
@@ -83,7 +83,7 @@ void describe_run(const RunFolders& folders, Json& run, RunFrame& frame) {
   const auto config = folders.parts.front() / "run.toml";
   if (is_there(config)) {
     const auto text = read_text_file(config);
-    refuse_broken_seal(check_toml_seal(text), config.string());
+    refuse_wrong_checksum(check_toml_checksum(text), config.string());
     add_options(options, text, config.string());
     frame.schedule = experiments::classes_of_steps(text, config.string());
   }

@@ -1,6 +1,6 @@
 #include "report/collect/seed_reader.h"
 
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "experiments/run_results.h"
 #include "proca/core/file.h"
 #include "proca/state/state_directory.h"
@@ -43,7 +43,7 @@ Json finished_metrics(const RunFolders::Seed& seed) {
   if (!is_there(path)) return nullptr;
   return reading(path.string(), [&]() -> Json {
     const auto text = read_text_file(path);
-    refuse_broken_seal(check_json_seal(text), path.string());
+    refuse_wrong_checksum(check_json_checksum(text), path.string());
     const auto results = parse_json(text, path.string());
     for (const auto& entry : results.at("seeds")) {
       if (entry.at("seed") != *seed.number) continue;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "experiments/run_results.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -17,7 +17,7 @@ std::vector<protocol::DetectedStep> read_detection(const fs::path& folder, int64
                                                    int64_t num_steps) {
   const auto config = folder / "run.toml";
   const auto text = read_text_file(config);
-  refuse_broken_seal(check_toml_seal(text), config.string());
+  refuse_wrong_checksum(check_toml_checksum(text), config.string());
   const auto present = classes_of_steps(text, config.string());
   if (static_cast<int64_t>(present.size()) < num_steps) {
     throw InputError(fmt::format("{}: is damaged: it has no classes of step {}", config.string(),

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/files/text_checksum.h"
 #include "core/nearest_word.h"
-#include "engine/run_config.h"
 #include "experiments/reproduction.h"
 #include "experiments/run_identity.h"
 #include "proca/core/error.h"
@@ -48,7 +48,7 @@ class Planner {
       // The content of the file decides the results, not its name.
       preset_argument_ = fs::weakly_canonical(experiment.preset).string();
       preset_folder_ =
-          fmt::format("{}-{}", preset_.name, engine::digest(read_text_file(experiment.preset)));
+          fmt::format("{}-{}", preset_.name, crc32_digits(read_text_file(experiment.preset)));
     }
   }
 
@@ -87,9 +87,9 @@ class Planner {
 
   void add(const protocol::ExperimentTask& task, const protocol::ExperimentRun& run) {
     auto values = run.options;
-    values.merge(options_for(run.method, options_.options));  // the experiment's own stay
-    const RunIdentity identity{preset_, task, run.method, values};
-    auto effective = effective_options(identity);
+    values.merge(options_for(run.method, options_.options));  // what is there stays
+    const RunChoice choice{preset_, task, run.method, values};
+    auto effective = effective_options(choice);
     if (!options_.source_state.empty()) {
       effective["source-state"] = {fs::weakly_canonical(options_.source_state).string()};
     }
@@ -107,7 +107,7 @@ class Planner {
         const auto label = fmt::format("{}, {}, seed {}", task.label, run.label, seed);
         plan_.runs.push_back(planned(label, std::move(words), own, seed));
         plan_.runs.back().source = source.planned;
-        plan_.runs.back().options = resolved_options(identity);
+        plan_.runs.back().options = resolved_options(choice).text();
       }
       plan_.cells.push_back({run.label, task.label, seed, static_cast<int64_t>(known->second)});
     }
@@ -122,8 +122,8 @@ class Planner {
   Source find_source(const protocol::ExperimentTask& task, const OptionValues& values,
                      int64_t seed) {
     if (!options_.source_state.empty()) return {given_source_state(task, seed)};
-    const RunIdentity identity{preset_, task, "source-only", source_options(values)};
-    const auto effective = effective_options(identity);
+    const RunChoice choice{preset_, task, "source-only", source_options(values)};
+    const auto effective = effective_options(choice);
     const auto folder = out_ / "sources" / preset_folder_ /
                         folder_name(as_folder(task.source), effective) /
                         fmt::format("seed-{}", seed);
@@ -139,9 +139,8 @@ class Planner {
   }
 
   fs::path given_source_state(const protocol::ExperimentTask& task, int64_t seed) const {
-    const auto path =
-        engine::with_meaning(engine::with_meaning(options_.source_state, "{source}", task.source),
-                             "{seed}", std::to_string(seed));
+    const auto path = replace_all(replace_all(options_.source_state, "{source}", task.source),
+                                  "{seed}", std::to_string(seed));
     if (!state::StateDirectory::exists(path)) {
       throw InputError(fmt::format("--source-state: {} is no state of a source model", path));
     }

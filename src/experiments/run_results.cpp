@@ -5,10 +5,10 @@
 
 #include "core/files/path.h"
 #include "core/files/read_json.h"
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "core/parse_number.h"
+#include "proca/config/toml.h"
 #include "proca/core/file.h"
-#include "proca/core/toml.h"
 #include "protocol/metrics_json.h"
 
 namespace proca::experiments {
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 std::string read_config(const fs::path& path) {
   auto text = read_text_file(path);
-  refuse_broken_seal(check_toml_seal(text), path.string());
+  refuse_wrong_checksum(check_toml_checksum(text), path.string());
   return text;
 }
 
@@ -40,7 +40,7 @@ std::optional<protocol::RunMetrics> read_results(const fs::path& folder, int64_t
 
 Json results_of_seed(const std::string& text, int64_t seed, const std::string& origin) {
   return reading(origin, [&]() -> Json {
-    refuse_broken_seal(check_json_seal(text), origin);
+    refuse_wrong_checksum(check_json_checksum(text), origin);
     const auto results = parse_json(text, origin);
     for (const auto& entry : results.at("seeds")) {
       if (entry.at("seed") == seed) return entry.at("metrics");

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "proca/core/toml.h"
+#include "proca/config/toml.h"
 
 namespace proca::protocol {
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/path.h"
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "core/parallel.h"
 #include "models/weights/safetensors.h"
 #include "proca/core/error.h"
@@ -154,7 +154,7 @@ void StateWriter::commit(const Manifest& manifest) {
   for (const auto& [name, record] : files_) {
     json["files"][name] = {{"size", record.size}, {"crc32", record.crc}};
   }
-  write_file(folder_ / kManifestFile, seal_json(json.dump(2)));
+  write_file(folder_ / kManifestFile, append_json_checksum(json.dump(2)));
   for (const auto& file : staged_) {
     rename_file(next_of(folder_ / file), folder_ / file);
     state_.contents_.insert_or_assign(file, MappedFile(folder_ / file));

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "report/report_fixture.h"
@@ -99,9 +99,9 @@ TEST_F(ReportDataTest, AFlippedBitIsFoundInEveryFileOfARun) {
     writer.commit(manifest);
   }
   const auto config = folder / "run.toml";
-  write_file(config, seal_toml(read_text_file(config)));
+  write_file(config, append_toml_checksum(read_text_file(config)));
   const auto results = folder / "results.json";
-  write_file(results, seal_json("{\n  \"seeds\": []\n}\n"));
+  write_file(results, append_json_checksum("{\n  \"seeds\": []\n}\n"));
   EXPECT_NO_THROW(collect({folder}));
   for (const auto& path : {events, config, results}) {
     const auto content = read_text_file(path);

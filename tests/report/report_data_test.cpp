@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/files/lock_file.h"
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "proca/core/error.h"
 #include "report/page/report_page.h"
 #include "report/report_fixture.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "proca/compute/device.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/data/load_options.h"
 #include "proca/data/preprocessing.h"
 #include "proca/engine/inference.h"

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <torch/cuda.h>
@@ -91,22 +92,18 @@ OptionValues passed_on(const ReproduceCommand& options) {
   return values;
 }
 
-// Labels may have commas, at which the command line was split: puts together what only
-// together is a label.
+// A word is a label, which may have commas, or several labels with commas between them.
 template <typename Item>
-Words joined_labels(const Words& pieces, const std::vector<Item>& items) {
-  const auto is_label = [&](const std::string& text) {
-    return std::any_of(items.begin(), items.end(),
-                       [&](const auto& item) { return item.label == text; });
-  };
+Words split_labels(const Words& words, const std::vector<Item>& items) {
   Words labels;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    auto text = pieces[i];
-    for (size_t end = i + 1; end < pieces.size() && !is_label(text); ++end) {
-      text += "," + pieces[end];
-      if (is_label(text)) i = end;
+  for (const auto& word : words) {
+    if (std::any_of(items.begin(), items.end(),
+                    [&](const auto& item) { return item.label == word; })) {
+      labels.push_back(word);
+      continue;
     }
-    labels.push_back(is_label(text) ? text : pieces[i]);
+    std::istringstream parts(word);
+    for (std::string part; std::getline(parts, part, ',');) labels.push_back(part);
   }
   return labels;
 }
@@ -207,8 +204,8 @@ void reproduce(const ReproduceCommand& options, const OptionSet& set) {
   }
   auto whole = protocol::find_experiment(options.name.front());
   if (!options.preset.empty()) whole.preset = options.preset;
-  auto experiment = experiments::narrowed(whole, joined_labels(options.tasks, whole.tasks),
-                                          joined_labels(options.runs, whole.runs));
+  auto experiment = experiments::narrowed(whole, split_labels(options.tasks, whole.tasks),
+                                          split_labels(options.runs, whole.runs));
   if (!options.seeds.empty()) experiment.seeds = parse_seeds(options.seeds);
 
   const auto devices = static_cast<int64_t>(torch::cuda::device_count());
@@ -257,7 +254,9 @@ Command reproduce_command() {
         set.bind("out", options->out, "folder for runs, source models and tables", "DIR");
         set.bind("seeds", options->seeds, "instead of the experiment's, such as 0,1,2", "INT");
         set.bind("tasks", options->tasks, "only these, such as \"A->W,W->A\"", "LABEL");
+        set.keep_commas();
         set.bind("runs", options->runs, "only these rows of the table", "LABEL");
+        set.keep_commas();
         set.bind("budget", options->budget,
                  "share of the iterations to do, for methods that count them; 0 = not given", 0.0);
         set.bind("weights", options->weights, "weight file that source training starts from",

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/files/read_json.h"
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "proca/core/file.h"
 #include "protocol/metrics_json.h"
 #include "report/tables/run_table.h"
@@ -49,7 +49,7 @@ std::string results_text(const std::string& title,
 
 void write_results(const std::filesystem::path& folder, const std::string& json,
                    const std::string& text) {
-  write_file(folder / "results.json", seal_json(json));
+  write_file(folder / "results.json", append_json_checksum(json));
   write_file(folder / "results.txt", text);
 }
 

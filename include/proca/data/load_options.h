@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/data/image_store.h"
 
 namespace proca::data {

@@ -14,8 +14,10 @@ void LoadOptions::bind(OptionSet& options) {
   auto cache = own.options().front();
   cache.shown_default = "half of the memory";
   options.add(std::move(cache));
+  options.does_not_decide();
   options.bind_auto_bytes("cache-gpu", cache_gpu,
                           "GPU memory for images, such as 4G; auto = half of what is free");
+  options.does_not_decide();
   options.bind_choice<OnBadImage>("on-bad-image", on_bad_image,
                                   "what to do with an image that cannot be decoded",
                                   {{"fail", OnBadImage::kFail}, {"skip", OnBadImage::kSkip}});

@@ -6,11 +6,11 @@
 
 #include "core/files/lock_file.h"
 #include "core/files/path.h"
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "core/parse_number.h"
 #include "experiments/run_results.h"
+#include "proca/config/toml.h"
 #include "proca/core/file.h"
-#include "proca/core/toml.h"
 #include "proca/state/state_directory.h"
 #include "report/collect/seed_reader.h"
 
@@ -80,7 +80,7 @@ void describe_run(const RunFolders& folders, Json& run, RunFrame& frame) {
   const auto config = folders.parts.front() / "run.toml";
   if (is_there(config)) {
     const auto text = read_text_file(config);
-    refuse_broken_seal(check_toml_seal(text), config.string());
+    refuse_wrong_checksum(check_toml_checksum(text), config.string());
     add_options(options, text, config.string());
     frame.schedule = experiments::classes_of_steps(text, config.string());
   }

@@ -10,7 +10,7 @@
 
 #include "command.h"
 #include "proca/compute/device.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/data/image_source.h"
 
 namespace proca::app {

@@ -26,6 +26,8 @@ struct Option {
     kPositional,  ///< one or more values without a flag in front
   } shape = Shape::kValue;
   bool required = false;
+  bool splits_at_commas = true;  ///< a list: `--tags a,b` gives two values
+  bool decides = true;           ///< whether results depend on it
 
   /// Parses and stores values; throws `InvalidOption` naming the option, the
   /// value and the rule it breaks.
@@ -106,6 +108,12 @@ class OptionSet {
 
   /// The option must be given. Applies to the option declared last.
   void require();
+  /// The values of the list declared last may contain commas, so the command line is not split
+  /// at them.
+  void keep_commas() { options_.back().splits_at_commas = false; }
+  /// Results do not depend on the option declared last: a run that was cut off may go on with
+  /// another value of it.
+  void does_not_decide() { options_.back().decides = false; }
   /// TOML table of the options declared from here on.
   void begin_section(std::string section) { section_ = std::move(section); }
   /// Put in front of the names declared from here on: with `pretrain-`, `epochs`

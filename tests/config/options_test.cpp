@@ -1,4 +1,4 @@
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 
 #include <cmath>
 #include <stdexcept>

@@ -1,8 +1,8 @@
-#include "proca/core/toml.h"
+#include "proca/config/toml.h"
 
 #include <gtest/gtest.h>
 
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "support/message_of.h"
 
 namespace proca {
@@ -27,6 +27,10 @@ TEST(ParseTomlTest, ReadsEveryKindOfValue) {
       {"k = -0.5e-3  # comment", {"-0.5e-3"}},
       {"k = +1_000", {"1000"}},
       {"k = inf", {"inf"}},
+      {"k = [0.1, 1e-3, +1_0.5, -inf] # 4.0", {"0.1", "1e-3", "10.5", "-inf"}},
+      {"k = [\"\xc3\xa9.\", 2.50]", {"\xc3\xa9.", "2.50"}},
+      {"k = 0xff", {"255"}},
+      {"k = \"\"\"a\nb\"\"\"", {"a\nb"}},
       {"k = true", {"true"}},
       {"k = \"\"", {""}},
       {"k = \"3\"", {"3"}},
@@ -56,48 +60,61 @@ TEST(ParseTomlTest, ReadsEveryKindOfValue) {
 TEST(ParseTomlTest, RefusesWhatIsNotTomlWithItsLine) {
   struct Case {
     std::string toml;
-    std::string message;
+    int line = 1;
   };
-  const std::vector<Case> cases = {
-      {"k", "a.toml:1: is not valid TOML: expected a line of the form key = value"},
-      {"\nk =", "a.toml:2: is not valid TOML: the value is missing"},
-      {"k = # 3", "a.toml:1: is not valid TOML: the value is missing"},
-      {"= 3", "a.toml:1: is not valid TOML: a name consists of"},
-      {"a. = 3", "a.toml:1: is not valid TOML: a name consists of"},
-      {"a b = 3", "a.toml:1: is not valid TOML: a name consists of"},
-      {"k = word", "a.toml:1: is not valid TOML: word is neither a string in quotes"},
-      {"k = 3px", "a.toml:1: is not valid TOML: 3px is neither"},
-      {"k = 1 2", "a.toml:1: is not valid TOML: several values stand in brackets"},
-      {"k = 1, 2", "a.toml:1: is not valid TOML: several values stand in brackets"},
-      {"k = \"a\" \"b\"", "a.toml:1: is not valid TOML: several values stand in brackets"},
-      {"k = 1 = 2", "a.toml:1: is not valid TOML: the value is followed by something else"},
-      {"k = [1] 2", "a.toml:1: is not valid TOML: the value is followed by something else"},
-      {"k = [1 2]", "a.toml:1: is not valid TOML: 1 2 is neither"},
-      {"k = [1,, 2]", "a.toml:1: is not valid TOML: an element is missing"},
-      {"k = [\"a\" \"b\"]", "a.toml:1: is not valid TOML: an element is missing, or the comma"},
-      {"k = [\"a\", \"b\"2]", "a.toml:1: is not valid TOML: an element is missing, or the comma"},
-      {"k = \"a\"0", "a.toml:1: is not valid TOML: an element is missing, or the comma"},
-      {"k = [[1], [2]]", "a.toml:1: is not valid TOML: arrays in arrays are not supported"},
-      {"\nk = [1,\n2\n", "a.toml:2: is not valid TOML: the array has no closing bracket"},
-      {"k = [1,\n2\nl = [3]", "a.toml:1: is not valid TOML: the array has no closing bracket"},
-      {"k = \"a\nl = 2", "a.toml:1: is not valid TOML: the string has no closing quote"},
-      {"k = [\n'a\n]", "a.toml:2: is not valid TOML: the string has no closing quote"},
-      {"k = \"a\\", "a.toml:1: is not valid TOML: the string has no closing quote"},
-      {"k = \"\\d\"", "a.toml:1: is not valid TOML: unknown escape \\d"},
-      {"k = \"\\u12\"", "a.toml:1: is not valid TOML: \\u without the number of a character"},
-      {"k = \"\\ud800\"", "a.toml:1: is not valid TOML: \\u without the number of a character"},
-      {"k = \"\"\"a\"\"\"", "a.toml:1: is not valid TOML: strings over several lines"},
-      {"k = \"a\x01\"", "a.toml:1: is not valid TOML: a control character in a string"},
-      {"k = \x01", "a.toml:1: is not valid TOML: a control character"},
-      {"[a", "a.toml:1: is not valid TOML: a table's header has the form [name]"},
-      {"[a] b = 1", "a.toml:1: is not valid TOML: a table's header has the form [name]"},
-      {"[]", "a.toml:1: is not valid TOML: a name consists of"},
-      {"[[a]]", "a.toml:1: is not valid TOML: arrays of tables are not supported"},
-  };
-  for (const auto& [toml, message] : cases) {
-    const auto actual = test::message_of([&] { parse_toml(toml, "a.toml"); });
-    EXPECT_EQ(actual.substr(0, message.size()), message) << toml;
+  for (const auto& [toml, line] : std::vector<Case>{
+           {"k"},
+           {"\nk =", 2},
+           {"k = # 3"},
+           {"= 3"},
+           {"a. = 3"},
+           {"a b = 3"},
+           {"k = word"},
+           {"k = 3px"},
+           {"k = 1 2"},
+           {"k = 1, 2"},
+           {"k = \"a\" \"b\""},
+           {"k = 1 = 2"},
+           {"k = [1] 2"},
+           {"k = [1 2]"},
+           {"k = [1,, 2]"},
+           {"k = [\"a\" \"b\"]"},
+           {"k = \"a\"0"},
+           {"k = 9223372036854775808"},
+           {"\nk = [1,\n2\n", 3},
+           {"k = [1,\n2\nl = [3]", 3},
+           {"k = \"a\nl = 2"},
+           {"k = [\n'a\n]", 2},
+           {"k = \"a\\"},
+           {"k = \"\\d\""},
+           {"k = \"\\u12\""},
+           {"k = \"\\ud800\""},
+           {"k = \"a\x01\""},
+           {"k = \"a\xff\""},
+           {"[a"},
+           {"[a] b = 1"},
+           {"[]"},
+           {"x = 1\ny = 2\nx = 3\n", 3},
+           {"[a]\nx = 1\nx = 1\n", 3},
+           {"a.x = 1\n[a]\nx = 1\n", 2},
+           {"[a]\n[b]\n[a]\n", 3},
+       }) {
+    const auto message = test::message_of([&] { parse_toml(toml, "a.toml"); });
+    const auto expected = "a.toml:" + std::to_string(line) + ": is not valid TOML: ";
+    EXPECT_TRUE(message.starts_with(expected) && message.size() > expected.size())
+        << toml << " -> " << message;
   }
+}
+
+TEST(ParseTomlTest, RefusesWhatNoOptionTakes) {
+  const auto message = [](const std::string& toml) {
+    return test::message_of([&] { parse_toml(toml, "a.toml"); });
+  };
+  const std::string begin = "a.toml:2: is not valid TOML: ";
+  EXPECT_EQ(message("a = 1\nk = [[1], [2]]"),
+            begin + "arrays of arrays or tables are not supported");
+  EXPECT_EQ(message("\n[[a]]"), begin + "arrays of arrays or tables are not supported");
+  EXPECT_EQ(message("\nk = 2020-01-02"), begin + "dates and times are not supported");
 }
 
 TEST(ParseTomlTest, TablesAndDottedKeysGiveTheSection) {
@@ -140,20 +157,6 @@ TEST(ParseTomlTest, SameKeyInTwoTablesKeepsBothLines) {
   EXPECT_EQ(entries[1].values, Values{"2"});
 }
 
-TEST(ParseTomlTest, RefusesWhatStandsThereAlready) {
-  const auto message = [](const std::string& toml) {
-    return test::message_of([&] { parse_toml(toml, "a.toml"); });
-  };
-  EXPECT_EQ(message("x = 1\ny = 2\nx = 3\n"),
-            "a.toml:3: is not valid TOML: x stands on line 1 already");
-  EXPECT_EQ(message("[a]\nx = 1\nx = 1\n"),
-            "a.toml:3: is not valid TOML: a.x stands on line 2 already");
-  EXPECT_EQ(message("a.x = 1\n[a]\nx = 1\n"),
-            "a.toml:3: is not valid TOML: a.x stands on line 1 already");
-  EXPECT_EQ(message("[a]\n[b]\n[a]\n"),
-            "a.toml:3: is not valid TOML: [a] stands on line 1 already");
-}
-
 TEST(ParseTomlTest, RefusesWhatIsBeyondTheLimits) {
   const TomlLimits limits{
       .max_bytes = 20, .max_string_bytes = 3, .max_elements = 4, .max_name_words = 2};
@@ -175,6 +178,21 @@ TEST(ParseTomlTest, RefusesWhatIsBeyondTheLimits) {
   EXPECT_EQ(parse("k = 1 # 456789012345").size(), 1u);
   EXPECT_EQ(test::message_of([&] { parse("k = 1 # 4567890123456"); }),
             "a.toml: has 21 bytes; a TOML file may have 20");
+  std::string deep = "k";
+  for (int i = 0; i < 100'000; ++i) deep += ".k";
+  EXPECT_EQ(test::message_of([&] { parse_toml("\n" + deep + " = 1", "a.toml"); }),
+            "a.toml:2: is not valid TOML: the line has more than 2048 dots");
+}
+
+TEST(ParseTomlTest, GivesTheEntriesInTheOrderOfTheDocument) {
+  const auto entries = parse_toml("z = 1.5\ny = {b = 2.5, a = 3.5}\na = 4.5\n", "a.toml");
+  ASSERT_EQ(entries.size(), 4u);
+  const std::vector<std::string> keys = {"z", "b", "a", "a"}, values = {"1.5", "2.5", "3.5", "4.5"};
+  for (size_t i = 0; i < entries.size(); ++i) {
+    EXPECT_EQ(entries[i].key, keys[i]);
+    EXPECT_EQ(entries[i].values, Values{values[i]});
+  }
+  EXPECT_EQ(entries[1].section, "y");
 }
 
 TEST(ParseTomlTest, NothingIsAnEmptyDocument) {

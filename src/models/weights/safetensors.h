@@ -26,10 +26,7 @@ namespace proca::models {
 /// offsets being [begin, end) after the header, and `"__metadata__"` to a map
 /// from text to text. `docs/formats/weight_files.md` has the details.
 ///
-/// | in the file | F64 | F32 | F16 | BF16 | I64 | I32 | I16 | I8 | U8 | BOOL |
-/// |---|---|---|---|---|---|---|---|---|---|---|
-/// | torch::k | Float64 | Float32 | Float16 | BFloat16 | Int64 | Int32 | Int16 | Int8 | UInt8 |
-/// Bool |
+/// Dtypes are F64, F32, F16, BF16, I64, I32, I16, I8, U8 and BOOL, LibTorch's kFloat64 to kBool.
 
 /// Reads a safetensors file. Names are returned as they are in the file;
 /// `read_weight_file` also strips DataParallel's prefix.

@@ -148,8 +148,7 @@ RunFolders as_run(fs::path state) {
   return folders;
 }
 
-Json read_run(const RunFolders& folders, const Detail& detail, const Json::json_pointer& place,
-              std::vector<PendingPicture>& pictures) {
+Json read_run(const RunFolders& folders, const Detail& detail) {
   Json run;
   RunFrame frame;
   // Before anything is read: a run that ends meanwhile is reported as running, not as half done.
@@ -166,8 +165,7 @@ Json read_run(const RunFolders& folders, const Detail& detail, const Json::json_
   run["status"] = is_running ? "running" : is_complete(folders, run) ? "finished" : "unfinished";
   run["seeds"] = Json::array();
   for (const auto& seed : folders.seeds) {
-    run["seeds"].push_back(
-        read_seed(seed, frame, detail, place / "seeds" / run["seeds"].size(), pictures));
+    run["seeds"].push_back(read_seed(seed, frame, detail));
   }
   return run;
 }

@@ -10,7 +10,6 @@ struct RunFrame {
 };
 
 /// One seed as in docs/formats/report_data.md; see `read_run`.
-Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail& detail,
-               const Json::json_pointer& place, std::vector<PendingPicture>& pictures);
+Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail& detail);
 
 }  // namespace proca::report

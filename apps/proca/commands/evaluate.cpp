@@ -51,7 +51,7 @@ void run_evaluate(const EvaluateCommand& options) {
       {.labels = data::Labels::kRequired, .root = options.input.load.root, .known_classes = names});
   const auto store = options.input.make_store(source, input.preprocessing);
   const auto report = engine::evaluate(input.model.network, store, input.preprocessing,
-                                       options.input.inference(input.device));
+                                       options.input.inference());
   options.json ? print_json(report, names) : print_table(report, names);
 }
 

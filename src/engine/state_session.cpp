@@ -203,4 +203,29 @@ void StateSession::finish_step(methods::Method& method, const models::Classifier
   commit(std::move(change));
 }
 
+void copy_source_state(const std::filesystem::path& source, const std::filesystem::path& folder) {
+  if (!state::StateDirectory::exists(folder)) copy_source_state(open_ready(source), folder);
+}
+
+void copy_source_state(const state::StateDirectory& source, const std::filesystem::path& folder) {
+  if (state::StateDirectory::exists(folder)) return;
+  const ScopeTimer timer("copying the source state");
+  state::StateWriter writer(folder);
+  writer.put_copy(state::kSourceFile, source, state::kSourceFile);
+  writer.put_copy(state::kModelFile, source, state::kSourceFile);
+  for (const auto* file : {state::kConfigFile, state::kScriptFile, state::kCentresFile}) {
+    if (source.has(file)) writer.put_copy(file, source, file);
+  }
+  auto manifest = source.manifest();
+  manifest.step = 0;
+  manifest.events_bytes = 0;
+  manifest.events_crc.reset();
+  manifest.method.clear();
+  manifest.model.neck.clear();
+  manifest.adapted_classes.clear();
+  manifest.step_digest.clear();
+  manifest.adapting.reset();
+  writer.commit(manifest);
+}
+
 }  // namespace proca::engine

@@ -7,6 +7,7 @@
 #include "proca/data/load_options.h"
 #include "proca/data/preprocessing.h"
 #include "proca/engine/inference.h"
+#include "training/feeds/device_images.h"
 
 namespace proca::engine {
 
@@ -20,19 +21,47 @@ class StepImages {
              std::shared_ptr<const data::ImageSource> training,
              const data::Preprocessing& preprocessing,
              std::optional<data::ResizeOptions> training_size, data::LoadOptions load,
-             const InferenceOptions& inference);
+             const InferenceOptions& inference)
+      : evaluation_source_(std::move(evaluation)),
+        training_source_(std::move(training)),
+        evaluation_size_(preprocessing.resolved_resize()),
+        training_size_(training_size),
+        load_(std::move(load)),
+        device_images_(inference.images),
+        threads_(inference.threads) {}
   /// Also removes them from the device.
-  ~StepImages();
+  ~StepImages() {
+    for (const auto* store : {&evaluation_, &training_}) {
+      if (*store) device_images_->forget(**store);
+    }
+  }
   StepImages(const StepImages&) = delete;
   StepImages& operator=(const StepImages&) = delete;
 
   const data::ImageListing& listing() const { return evaluation_source_->listing(); }
-  const data::ImageStore& evaluation();
-  const data::ImageStore& training();
+  const data::ImageStore& evaluation() {
+    return decoded(evaluation_, evaluation_source_, evaluation_size_);
+  }
+  const data::ImageStore& training() {
+    return training_size_ ? decoded(training_, training_source_, *training_size_) : evaluation();
+  }
   /// For further images: the options with the memory that these left.
-  data::LoadOptions load_beside() const;
+  data::LoadOptions load_beside() const {
+    auto load = load_;
+    for (const auto* store : {&evaluation_, &training_}) {
+      if (*store) load = load.beside(**store);
+    }
+    return load;
+  }
 
  private:
+  const data::ImageStore& decoded(std::optional<data::ImageStore>& store,
+                                  const std::shared_ptr<const data::ImageSource>& source,
+                                  const data::ResizeOptions& size) {
+    if (!store) store.emplace(load_beside().make_store(source, size, threads_));
+    return *store;
+  }
+
   std::shared_ptr<const data::ImageSource> evaluation_source_, training_source_;
   data::ResizeOptions evaluation_size_;
   std::optional<data::ResizeOptions> training_size_;

@@ -147,7 +147,7 @@ void begin_warm_up(const ComputeOptions& options) {
   });
 }
 
-c10::Device prepare_compute(const ComputeOptions& options) {
+c10::Device set_up_libtorch(const ComputeOptions& options) {
   at::set_num_threads(static_cast<int>(options.resolved_threads()));
   set_precision(options.precision);
   begin_warm_up(options);

@@ -7,6 +7,7 @@
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/state/state_directory.h"
+#include "state/state_files.h"
 #include "state/step_files.h"
 
 namespace proca::experiments {
@@ -26,10 +27,10 @@ std::vector<protocol::DetectedStep> read_detection(const fs::path& folder, int64
   const auto place = folder / fmt::format("seed-{}", seed);
   if (!state::StateDirectory::exists(place)) return {};
   const state::StateDirectory state(
-      place, [](const std::string& file) { return file.ends_with("/detection.json"); });
+      place, [](const std::string& file) { return file.ends_with(state::kDetectionFile); });
   std::vector<protocol::DetectedStep> steps;
   for (int64_t step = 1; step <= num_steps; ++step) {
-    const auto name = state::step_file_name(step, "detection.json");
+    const auto name = state::step_file_name(step, state::kDetectionFile);
     if (!state.has(name)) return {};
     steps.push_back(detection_from_json(state.read_text(name), (state.folder() / name).string()));
     steps.back().present = present[static_cast<size_t>(step - 1)];

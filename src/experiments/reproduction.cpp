@@ -12,6 +12,7 @@
 #include "proca/core/file.h"
 #include "proca/core/log.h"
 #include "proca/state/state_directory.h"
+#include "state/state_files.h"
 
 namespace proca::experiments {
 namespace {
@@ -144,7 +145,7 @@ ReproductionOutcome perform_reproduction(const ReproductionPlan& plan,
                                          const ReproductionOptions& options,
                                          std::span<const JobSlot> slots) {
   create_writable_folder(options.out);
-  const LockFile lock(options.out / "lock");
+  const LockFile lock(options.out / state::kLockFile);
   return Reproduction(plan, options, slots).run();
 }
 

@@ -16,14 +16,18 @@
 
 namespace proca::state {
 
-void StateSaver::save(StateChange change) {
-  if (!in_background_) return write(change);
-  // Training goes on while the tensors are written, so they are cloned first: on a GPU within
-  // its own memory, which is fast; the other thread copies them to the host.
+void StateChange::copy_tensors() {
+  for (auto& [file, named] : tensors) {
+    for (auto& [name, tensor] : named) tensor = tensor.detach().clone();
+  }
+}
+
+void StateSaver::save_later(StateChange change) {
+  // On a GPU within its own memory, which is fast; the other thread copies them to the host.
+  change.copy_tensors();
   std::optional<torch::Device> gpu;
-  for (auto& [file, tensors] : change.tensors) {
-    for (auto& [name, tensor] : tensors) {
-      tensor = tensor.detach().clone();
+  for (const auto& [file, tensors] : change.tensors) {
+    for (const auto& [name, tensor] : tensors) {
       if (!tensor.is_cpu()) gpu = tensor.device();
     }
   }
@@ -34,7 +38,7 @@ void StateSaver::save(StateChange change) {
   }
   queue_.add([this, change = std::move(change), gpu, copied]() mutable {
     if (gpu) fetch(change, *gpu, **copied);
-    write(change);
+    save_now(change);
   });
 }
 
@@ -56,7 +60,7 @@ void StateSaver::fetch(StateChange& change, torch::Device gpu, c10::Event& copie
   aside.current_stream().synchronize();
 }
 
-void StateSaver::write(const StateChange& change) {
+void StateSaver::save_now(const StateChange& change) {
   const ScopeTimer timer("saving");
   for (const auto& [file, text] : change.texts) writer_.put_text(file, text);
   for (const auto& [file, tensors] : change.tensors) writer_.put_tensors(file, tensors, {});

@@ -23,27 +23,29 @@ struct StateChange {
   std::vector<std::pair<std::string, std::function<models::NamedTensors()>>> computed = {};
   std::vector<std::string> removed = {};
   Manifest manifest = {};
+
+  /// Clones the tensors, on their devices, so that training may go on with the originals.
+  void copy_tensors();
 };
 
-/// Commits changes to a state, at once or on another thread.
+/// Commits changes to a state, in their order.
 class StateSaver {
  public:
   /// Call `wait` before any other use of `writer`, which must outlive the saver.
   explicit StateSaver(StateWriter& writer) : writer_(writer) {}
 
-  /// From now on `save` returns before the change is in the state.
-  void save_in_background() { in_background_ = true; }
-  void save(StateChange change);
+  /// Returns when the change is in the state. After `save_later` call `wait` first.
+  void save_now(const StateChange& change);
+  /// Returns at once, after copying the tensors; another thread writes.
+  void save_later(StateChange change);
   /// Waits until every change is in the state. Throws the error of one that failed.
   void wait() { queue_.wait(); }
 
  private:
   // Copies to the host, once `copied` has been reached.
   static void fetch(StateChange& change, torch::Device gpu, c10::Event& copied);
-  void write(const StateChange& change);
 
   StateWriter& writer_;
-  bool in_background_ = false;
   SaveQueue queue_;
 };
 

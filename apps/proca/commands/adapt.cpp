@@ -39,6 +39,7 @@ void print(const engine::StepOutcome& outcome, const engine::Adapter& adapter) {
 void run_adapt(AdaptCommand& options) {
   auto& compute = options.adapt.compute;
   distributed::join_ranks(compute);
+  compute::set_up_libtorch(compute);
   if (!distributed::is_first(compute)) options.adapt.tensorboard.clear();
   const state::RankFolder state(compute.ranks, options.state);
   engine::Adapter adapter(options.adapt, state.path());

@@ -53,6 +53,7 @@ std::vector<experiments::SeedResult> run_method(const DemoCommand& options,
 
 void run_demo(const DemoCommand& options) {
   const Stopwatch watch;
+  compute::set_up_libtorch(options.compute);
   const fs::path out = options.out;
   const auto images = out / "images";
   std::error_code ignored;  // A folder that cannot be read cannot be written to either.

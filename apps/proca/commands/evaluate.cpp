@@ -50,8 +50,8 @@ void run_evaluate(const EvaluateCommand& options) {
       std::filesystem::path(options.data),
       {.labels = data::Labels::kRequired, .root = options.input.load.root, .known_classes = names});
   const auto store = options.input.make_store(source, input.preprocessing);
-  const auto report = engine::evaluate(input.model.network, store, input.preprocessing,
-                                       options.input.inference(input.device));
+  const auto report =
+      engine::evaluate(input.model.network, store, input.preprocessing, options.input.inference());
   options.json ? print_json(report, names) : print_table(report, names);
 }
 

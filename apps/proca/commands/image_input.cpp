@@ -16,14 +16,13 @@ void ModelInputOptions::bind(OptionSet& set) {
 }
 
 ModelInput ModelInputOptions::load_model() const {
-  ModelInput input{.model = model.load(), .preprocessing = {}, .device = torch::kCPU};
+  ModelInput input{.model = model.load(), .preprocessing = {}};
   auto& preprocessing = input.preprocessing = input.model.description.preprocessing;
   if (crop > 0) preprocessing.image_size = crop;
   if (resize > 0) preprocessing.resize.size = resize;
   if (resize_mode != data::ResizeOptions::Mode::kExact) preprocessing.resize.mode = resize_mode;
   preprocessing.validate();
-  input.device = compute::prepare_compute(compute);
-  input.model.network->to(input.device);
+  input.model.network->to(compute::set_up_libtorch(compute));
   return input;
 }
 
@@ -33,11 +32,10 @@ data::ImageStore ModelInputOptions::make_store(std::shared_ptr<const data::Image
                                               compute.resolved_threads());
 }
 
-engine::InferenceOptions ModelInputOptions::inference(torch::Device device) const {
-  return {.device = device,
-          .batch_size = batch_size > 0 ? batch_size : engine::inference_batch_size(device),
-          .precision = compute.precision,
-          .threads = compute.resolved_threads()};
+engine::InferenceOptions ModelInputOptions::inference() const {
+  auto options = engine::inference_options(compute);
+  if (batch_size > 0) options.batch_size = batch_size;
+  return options;
 }
 
 }  // namespace proca::app

@@ -17,7 +17,6 @@ namespace proca::app {
 struct ModelInput {
   engine::LoadedModel model;
   data::Preprocessing preprocessing;
-  torch::Device device;
 
   const std::vector<std::string>& class_names() const { return model.description.class_names; }
 };
@@ -38,7 +37,7 @@ struct ModelInputOptions {
   /// Each image is used once, so none is cached.
   data::ImageStore make_store(std::shared_ptr<const data::ImageSource> source,
                               const data::Preprocessing& preprocessing) const;
-  engine::InferenceOptions inference(torch::Device device) const;
+  engine::InferenceOptions inference() const;
 };
 
 }  // namespace proca::app

@@ -76,14 +76,14 @@ std::optional<bool> is_adapted(const engine::LoadedModel& model, int64_t label) 
 }
 
 std::vector<Prediction> predict(const PredictCommand& options, const ModelInput& input) {
-  const auto& [model, preprocessing, device] = input;
+  const auto& [model, preprocessing] = input;
   const std::shared_ptr source =
       data::open_images(options.paths, {.root = options.input.load.root});
   const auto store = options.input.make_store(source, preprocessing);
   const int64_t top = std::min(options.top, model.network->num_classes());
   std::vector<Prediction> predictions;
   const Stopwatch watch;
-  engine::predict(model.network, store, preprocessing, options.input.inference(device),
+  engine::predict(model.network, store, preprocessing, options.input.inference(),
                   [&](const engine::BatchPrediction& batch) {
                     const auto best = batch.probabilities.topk(top, /*dim=*/1);
                     const auto confidences = std::get<0>(best).contiguous();

@@ -47,11 +47,15 @@ c10::Device choose_device(const ComputeOptions& options);
 /// waits as long as without. Does nothing for a CPU, nor the second time.
 void begin_warm_up(const ComputeOptions& options);
 
-/// Sets LibTorch's number of threads (it starts with one), chooses the device,
-/// begins to warm it up, and returns it. On CUDA the calling thread works on a stream of its
-/// own from then on. Warns when LibTorch runs on a slow BLAS.
+/// Changes LibTorch's settings for these options: the number of threads, TF32 for the whole
+/// process, and on CUDA the current device and stream of the calling thread, because work on
+/// the default stream cannot be recorded as a CUDA graph. Begins to warm up the device and
+/// returns it. Warns when LibTorch runs on a slow BLAS.
+///
+/// For the beginning of a program, in the thread that trains; nothing in this library calls
+/// it. Without it everything works with LibTorch's own settings, and without CUDA graphs.
 /// Throws as `choose_device` does.
-c10::Device prepare_compute(const ComputeOptions& options);
+c10::Device set_up_libtorch(const ComputeOptions& options);
 
 /// Whether this process has begun to use a GPU.
 bool is_gpu_in_use();

@@ -25,6 +25,8 @@ struct LoadOptions {
   /// A store of `source` at the given size; logs what was skipped.
   ImageStore make_store(std::shared_ptr<const ImageSource> source, const ResizeOptions& resize,
                         int64_t threads) const;
+  /// For further stores: the same options with the memory that `store` left.
+  LoadOptions beside(const ImageStore& store) const;
 };
 
 /// The same options without a cache, for images that are used only once.

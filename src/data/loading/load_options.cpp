@@ -1,5 +1,7 @@
 #include "proca/data/load_options.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "proca/core/log.h"
@@ -36,6 +38,12 @@ ImageStore LoadOptions::make_store(std::shared_ptr<const ImageSource> source,
     for (const auto& skipped : store.skipped()) log_warning("  " + skipped.reason);
   }
   return store;
+}
+
+LoadOptions LoadOptions::beside(const ImageStore& store) const {
+  auto options = *this;
+  options.cache_ram = std::max<int64_t>(0, cache_ram - store.cached_bytes());
+  return options;
 }
 
 }  // namespace proca::data

@@ -14,6 +14,7 @@
 #include "proca/core/version.h"
 #include "proca/state/state_directory.h"
 #include "report/collect/run_reader.h"
+#include "state/state_files.h"
 
 namespace proca::report {
 namespace {
@@ -32,7 +33,7 @@ bool is_run(const fs::path& folder) {
     const auto name = entry.path().filename().string();
     const bool numbered = name.starts_with("source-") && name.size() > 7 &&
                           name.find_first_not_of("0123456789", 7) == name.npos;
-    if (numbered && is_there(entry.path() / "lock")) return true;
+    if (numbered && is_there(entry.path() / state::kLockFile)) return true;
   }
   return false;
 }
@@ -115,7 +116,7 @@ class Collector {
       std::sort(parts.begin(), parts.end());
       runs_.push_back(find_seeds(method, parts));
     }
-    is_finished_ = is_finished_ && !is_locked(folder / "lock");
+    is_finished_ = is_finished_ && !is_locked(folder / state::kLockFile);
     std::set<fs::path> files;
     for (const auto& file : fs::directory_iterator(folder, vanished)) {
       if (file.path().filename().string().ends_with(".table.json")) files.insert(file.path());

@@ -13,6 +13,7 @@
 #include "proca/core/file.h"
 #include "proca/state/state_directory.h"
 #include "report/collect/seed_reader.h"
+#include "state/state_files.h"
 
 namespace proca::report {
 namespace {
@@ -54,10 +55,10 @@ bool is_being_written(const RunFolders& folders) {
     std::error_code vanished;
     for (const auto& entry : fs::directory_iterator(part, vanished)) {
       const bool has_state = number_of(entry.path(), "seed-") || number_of(entry.path(), "source-");
-      if (has_state && is_locked(entry.path() / "lock")) return true;
+      if (has_state && is_locked(entry.path() / state::kLockFile)) return true;
     }
   }
-  return folders.parts.empty() && is_locked(folders.folder / "lock");
+  return folders.parts.empty() && is_locked(folders.folder / state::kLockFile);
 }
 
 // The results of every seed are there.
@@ -106,7 +107,7 @@ void describe_run(const RunFolders& folders, Json& run, RunFrame& frame) {
 
 void describe_state(const RunFolders& folders, Json& run) {
   const state::StateDirectory state(folders.folder, [](const std::string& file) {
-    return file == "config.toml" || file == "adapt.toml";
+    return file == state::kConfigFile || file == state::kAdaptFile;
   });
   const auto& method = state.manifest().method;
   const auto name = fs::weakly_canonical(folders.folder).filename().string();
@@ -115,7 +116,8 @@ void describe_state(const RunFolders& folders, Json& run) {
   if (!method.empty()) run["method"] = method;
   run["classes"] = Json::array();
   auto options = Json::array();
-  for (const auto& [file, section] : {std::pair("adapt.toml", ""), {"config.toml", "pretrain"}}) {
+  for (const auto& [file, section] :
+       {std::pair(state::kAdaptFile, ""), {state::kConfigFile, "pretrain"}}) {
     if (state.has(file)) {
       add_options(options, state.read_text(file), (folders.folder / file).string(), section);
     }

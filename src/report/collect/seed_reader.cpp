@@ -10,6 +10,7 @@
 #include "report/collect/pictures.h"
 #include "report/collect/prototype_reader.h"
 #include "report/collect/step_reader.h"
+#include "state/state_files.h"
 
 namespace proca::report {
 namespace {
@@ -64,13 +65,13 @@ void draw(const std::vector<Picture>& pictures, Detail::Pictures kind, Json& ste
 
 Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail& detail) {
   const state::StateDirectory state(seed.state, [&](const std::string& file) {
-    const bool is_memory = file == "memory.safetensors" && detail.thumbnails_per_seed > 0;
-    return file.starts_with("steps/") || is_memory;
+    const bool is_memory = file == state::kMemoryFile && detail.thumbnails_per_seed > 0;
+    return file.starts_with(state::kStepsFolder) || is_memory;
   });
   const auto& manifest = state.manifest();
   const auto num_classes = static_cast<int64_t>(manifest.model.class_names.size());
   const auto events =
-      read_events(seed.state / "events.jsonl", manifest.events_bytes, manifest.events_crc);
+      read_events(seed.state / state::kEventsFile, manifest.events_bytes, manifest.events_crc);
   std::vector<StepReader> readers;
   for (int64_t step = 0; step <= manifest.step; ++step) readers.emplace_back(state, step);
 

@@ -7,6 +7,7 @@
 
 #include <torch/types.h>
 
+#include "proca/compute/device.h"
 #include "proca/data/preprocessing.h"
 #include "training/feeds/batch_feed.h"
 
@@ -48,5 +49,9 @@ class DeviceImages {
 /// What `--cache-gpu` says, in bytes: half of the device's free memory where it says
 /// nothing. On a CPU it is 0 whatever it says.
 int64_t image_budget(std::optional<int64_t> cache_gpu, torch::Device device);
+
+/// The images kept on the device that is chosen, with that budget.
+std::shared_ptr<DeviceImages> make_device_images(std::optional<int64_t> cache_gpu,
+                                                 const compute::ComputeOptions& compute);
 
 }  // namespace proca::training

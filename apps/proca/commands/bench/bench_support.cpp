@@ -68,8 +68,10 @@ Command network_bench(std::string name, std::string summary,
   return {"bench " + name, std::move(summary), [measure](OptionSet& set) {
             const auto options = std::make_shared<BenchOptions>();
             options->bind(set);
-            return
-                [options, measure] { print(measure(*options), options->compute, options->json); };
+            return [options, measure] {
+              compute::set_up_libtorch(options->compute);
+              print(measure(*options), options->compute, options->json);
+            };
           }};
 }
 
@@ -78,7 +80,7 @@ void synchronize(torch::Device device) {
 }
 
 Json to_json(const Measurement& measurement, const compute::ComputeOptions& compute) {
-  const auto device = compute::prepare_compute(compute);
+  const auto device = compute::choose_device(compute);
   std::vector<double> rates, compute_s;
   for (size_t i = 0; i < measurement.seconds.size(); ++i) {
     rates.push_back(static_cast<double>(measurement.images) / measurement.seconds[i]);

@@ -13,7 +13,7 @@
 #include <torch/cuda.h>
 #include <torch/types.h>
 
-#include "compute/work_recorder.h"
+#include "compute/cuda_graph.h"
 #include "core/parallel.h"
 #include "proca/compute/precision.h"
 #include "proca/core/error.h"

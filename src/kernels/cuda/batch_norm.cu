@@ -17,7 +17,7 @@
 
 #include "kernels/cuda/activations.cuh"
 
-namespace proca::models::cuda {
+namespace proca::kernels::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -527,4 +527,4 @@ void launch_from_totals(const Backward& work, cudaStream_t stream) {
   by_type(work, [&]<typename T, bool kMask>() { launch_gradients<T, kMask>(work, stream); });
 }
 
-}  // namespace proca::models::cuda
+}  // namespace proca::kernels::cuda

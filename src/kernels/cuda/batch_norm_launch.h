@@ -9,7 +9,7 @@
 // What batch_norm.cu offers to batch_norm.cpp. Neither LibTorch's headers nor CUDA's
 // compiler see each other: together they take minutes.
 
-namespace proca::models::cuda {
+namespace proca::kernels::cuda {
 
 /// A batch may consist of so many groups at most.
 constexpr int kMaxGroups = 8;
@@ -85,4 +85,4 @@ void launch_backward(const Backward& work, cudaStream_t stream);
 void launch_totals(const Backward& work, cudaStream_t stream);
 void launch_from_totals(const Backward& work, cudaStream_t stream);
 
-}  // namespace proca::models::cuda
+}  // namespace proca::kernels::cuda

@@ -1,8 +1,8 @@
 #pragma once
 
-namespace proca::models::cuda {
+namespace proca::kernels::cuda {
 
 /// Of activations.
 enum class ElementType { kFloat, kBFloat16 };
 
-}  // namespace proca::models::cuda
+}  // namespace proca::kernels::cuda

@@ -5,7 +5,7 @@
 #include "kernels/cuda/activations.cuh"
 #include "kernels/cuda/max_pool_launch.h"
 
-namespace proca::models::cuda {
+namespace proca::kernels::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -145,4 +145,4 @@ void launch_max_pool_backward(const MaxPool& shape, const void* output_gradient,
   give_back_as<float>(shape, output_gradient, winners, gradient, stream);
 }
 
-}  // namespace proca::models::cuda
+}  // namespace proca::kernels::cuda

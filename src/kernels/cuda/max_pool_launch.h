@@ -8,7 +8,7 @@
 
 // What max_pool.cu offers to max_pool.cpp.
 
-namespace proca::models::cuda {
+namespace proca::kernels::cuda {
 
 /// [images, height, width, channels] -> [images, (height + 1) / 2, (width + 1) / 2, channels].
 struct MaxPool {
@@ -22,4 +22,4 @@ void launch_max_pool(const MaxPool& shape, const void* values, void* output, uin
 void launch_max_pool_backward(const MaxPool& shape, const void* output_gradient,
                               const uint8_t* winners, void* gradient, cudaStream_t stream);
 
-}  // namespace proca::models::cuda
+}  // namespace proca::kernels::cuda

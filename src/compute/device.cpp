@@ -1,10 +1,10 @@
 #include "proca/compute/device.h"
 
 #include <algorithm>
-#include <atomic>
 #include <ctime>
 #include <exception>
 #include <fstream>
+#include <mutex>
 #include <thread>
 
 #include <ATen/Parallel.h>
@@ -22,7 +22,8 @@
 namespace proca::compute {
 namespace {
 
-std::atomic<bool> gpu_in_use = false;
+std::once_flag warm_up_begun;
+std::jthread warm_up_thread;
 
 double thread_cpu_s() {
   timespec time{};
@@ -125,22 +126,23 @@ c10::Device choose_device(const ComputeOptions& options) {
   return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
 }
 
-bool is_gpu_in_use() { return gpu_in_use; }
-
 void begin_warm_up(const ComputeOptions& options) {
-  // Joined when the program ends, long after it is done.
-  static std::jthread thread([options] {
+  const auto run = [options] {
     try {
       const auto device = choose_device(options);
       if (!device.is_cuda()) return;
-      gpu_in_use = true;
       const std::jthread beside(warm_up_host);
       warm_up(device, options.precision);
     } catch (const std::exception& error) {
-      // Whoever uses the device next meets the same, and can tell the user.
+      // The next use of the device fails in the same way, with a message for the user.
       log_debug(fmt::format("{} could not be warmed up: {}", options.device, error.what()));
     }
-  });
+  };
+  std::call_once(warm_up_begun, [&] { warm_up_thread = std::jthread(run); });
+}
+
+void finish_warm_up() {
+  if (warm_up_thread.joinable()) warm_up_thread.join();
 }
 
 c10::Device prepare_compute(const ComputeOptions& options) {

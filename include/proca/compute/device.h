@@ -42,19 +42,20 @@ struct ComputeOptions {
 /// there.
 c10::Device choose_device(const ComputeOptions& options);
 
-/// Starts to get a GPU ready on a thread of its own and returns at once: its first use
-/// costs up to a second, in which images can be decoded. Whoever uses the device earlier
-/// waits as long as without. Does nothing for a CPU, nor the second time.
+/// Initialises a GPU on a thread of its own and returns at once: the first use of a GPU costs
+/// up to a second, in which images can be decoded. An earlier use waits for it. Does nothing
+/// for a CPU, nor the second time.
 void begin_warm_up(const ComputeOptions& options);
+
+/// Waits for the end of `begin_warm_up`. To be called before the process ends, which unloads
+/// CUDA's libraries.
+void finish_warm_up();
 
 /// Sets LibTorch's number of threads (it starts with one), chooses the device,
 /// begins to warm it up, and returns it. On CUDA the calling thread works on a stream of its
 /// own from then on. Warns when LibTorch runs on a slow BLAS.
 /// Throws as `choose_device` does.
 c10::Device prepare_compute(const ComputeOptions& options);
-
-/// Whether this process has begun to use a GPU.
-bool is_gpu_in_use();
 
 /// What its maker calls the GPU or the CPU, for reports; `unknown` if nothing tells.
 std::string device_name(c10::Device device);

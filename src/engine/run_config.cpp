@@ -15,8 +15,8 @@ namespace proca::engine {
 
 std::string deciding_options(const OptionSet& options) {
   static const std::set<std::string> indifferent = {
-      "device",           "threads",      "graph",       "cache-ram",   "cache-gpu",
-      "checkpoint-every", "frozen-cache", "tensorboard", "rank-timeout"};
+      "device",    "threads",          "graph",        "winograd",    "cache-ram",
+      "cache-gpu", "checkpoint-every", "frozen-cache", "tensorboard", "rank-timeout"};
   std::istringstream lines(options.to_toml());
   std::string line, text;
   while (std::getline(lines, line)) {

@@ -87,22 +87,27 @@ void warm_up_host() {
 
 void ComputeOptions::bind(OptionSet& options) {
   options.bind("device", device, "where to compute", "auto|cpu|cuda|cuda:N");
+  options.does_not_decide();
   options.bind("threads", threads, "CPU threads; 0 = all cores", 0, 4096);
+  options.does_not_decide();
   options.bind_choice<Precision>(
       "precision", precision, "of products on a GPU; a CPU always has fp32",
       {{"fp32", Precision::kFp32}, {"tf32", Precision::kTf32}, {"bf16", Precision::kBf16}});
   options.bind_choice<GraphMode>(
       "graph", graph, "capture iterations on a GPU as CUDA graphs and replay them",
       {{"auto", GraphMode::kAuto}, {"on", GraphMode::kOn}, {"off", GraphMode::kOff}});
+  options.does_not_decide();
   options.bind_choice<Winograd>("winograd", winograd,
                                 "3 x 3 convolutions on a CPU by Winograd's algorithm",
                                 {{"on", Winograd::kOn}, {"off", Winograd::kOff}});
+  options.does_not_decide();
 }
 
 void ComputeOptions::bind_ranks(OptionSet& options) {
   options.bind("rank-timeout", rank_timeout_s,
                "seconds that another rank may take to answer, when several train together", 1,
                86400);
+  options.does_not_decide();
 }
 
 int64_t ComputeOptions::resolved_threads() const {

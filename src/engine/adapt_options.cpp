@@ -46,10 +46,13 @@ void AdaptOptions::bind_training(OptionSet& options) {
                "weight file the first step starts from instead of the source model", "FILE");
   options.bind("frozen-cache", frozen_cache,
                "folder that keeps what the source model says about images, for other runs", "DIR");
+  options.does_not_decide();
   options.bind("tensorboard", tensorboard, "folder for event files that TensorBoard shows", "DIR");
+  options.does_not_decide();
   options.bind("checkpoint-every", checkpoint_every,
                "seconds between checkpoints within a step; 0 = after every iteration", 0,
                1'000'000);
+  options.does_not_decide();
 }
 
 methods::TrainingRecipe AdaptOptions::resolve(methods::TrainingRecipe recipe) const {

@@ -8,12 +8,13 @@
 #include <torch/types.h>
 
 #include "core/files/path.h"
+#include "core/files/text_checksum.h"
 #include "core/scope_timer.h"
 #include "core/stopwatch.h"
 #include "distributed/agreement.h"
-#include "engine/run_config.h"
 #include "engine/start_weights.h"
 #include "engine/step_features.h"
+#include "engine/step_identity.h"
 #include "engine/step_views.h"
 #include "engine/training_warm_up.h"
 #include "models/weights/load_weights.h"
@@ -109,17 +110,18 @@ class Adapter::Implementation {
     training_images_.reset();
     {
       const ScopeTimer timer("describing the images");
-      step_options_ = describe_step();
+      identity_ =
+          identify_step({options_, method_choice_, recipe_, method_->trains(), device_}, *target_);
     }
-    const auto step_digest = digest(step_options_);
+    const auto step_digest = crc32_digits(identity_.text());
     StepOutcome outcome{.step = manifest_.step + 1, .num_images = target_->size()};
     if (same_images == SameImages::kSkip && !manifest_.adapting &&
-        manifest_.step_digest == step_digest) {
+        is_this_step(manifest_.step_digest, state::kAdaptFile)) {
       outcome.step = manifest_.step;
       outcome.already_done = true;
       return outcome;
     }
-    check_unfinished(step_digest, unfinished);
+    check_unfinished(unfinished);
     unusable_ = true;  // Until the step is done: a failure leaves a half-trained network.
     if (method_->trains()) {
       train(step_digest, outcome);
@@ -238,22 +240,27 @@ class Adapter::Implementation {
     finished_decisions_ = true;
   }
 
-  std::string describe_step() const {
-    std::string text = fmt::format("method = {}\n", toml_string(method_choice_.spec->name));
-    if (method_->trains()) {
-      text += describe_training(options_, recipe_);
-    }
-    return text + "\n[method]\n" + method_choice_.toml + describe_content(*target_);
+  RunIdentity identity_in(const char* file) const {
+    return upgraded(RunIdentity::parse(writer_->state().read_text(file)), identity_, *target_);
   }
 
-  void check_unfinished(const std::string& step_digest, Unfinished unfinished) {
-    if (!manifest_.adapting || manifest_.adapting->digest == step_digest) return;
+  // Whether the state's step of that digest, described in `file`, is the one under way.
+  bool is_this_step(const std::string& digest, const char* file) const {
+    if (digest == crc32_digits(identity_.text())) return true;
     saver_->wait();
+    return writer_->state().has(file) && identity_in(file) == identity_;
+  }
+
+  void check_unfinished(Unfinished unfinished) {
+    if (!manifest_.adapting ||
+        is_this_step(manifest_.adapting->digest, state::kTrainingAdaptFile)) {
+      return;
+    }
     if (unfinished == Unfinished::kRefuse) {
-      refuse_other_options(folder_.string(),
-                           fmt::format("step {} is under way", manifest_.step + 1),
-                           writer_->state().read_text(state::kTrainingAdaptFile), step_options_,
-                           "give the same command to go on, or --discard-unfinished to forget it");
+      refuse_other_identity(folder_.string(),
+                            fmt::format("step {} is under way", manifest_.step + 1),
+                            identity_in(state::kTrainingAdaptFile), identity_,
+                            "give the same command to go on, or --discard-unfinished to forget it");
     }
     log_warning(fmt::format("{}: the unfinished step {} is forgotten", folder_.string(),
                             manifest_.step + 1));
@@ -365,7 +372,7 @@ class Adapter::Implementation {
   void save_training(const training::StepTrainer& trainer) {
     saver_->wait();
     writer_->put_tensors(state::kTrainingFile, trainer.state(), {});
-    writer_->put_text(state::kTrainingAdaptFile, step_options_);
+    writer_->put_text(state::kTrainingAdaptFile, identity_.text());
     if (auto* memory = method_->memory();
         memory != nullptr && memory->revision() != saved_revision_) {
       writer_->put_tensors(state::kTrainingMemoryFile, memory->save(), {});
@@ -447,8 +454,8 @@ class Adapter::Implementation {
             [sets = std::move(sets)] { return state::make_feature_record(sets).save(); });
       }
     }
-    put_text(state::kAdaptFile, step_options_);
-    put_text(state::step_file_name(number, "options.toml"), step_options_);
+    put_text(state::kAdaptFile, identity_.text());
+    put_text(state::step_file_name(number, "options.toml"), identity_.text());
     if (const auto* decisions = method_->decisions()) {
       state::add_labelled_classes(*decisions, manifest_.adapted_classes);
     }
@@ -483,7 +490,7 @@ class Adapter::Implementation {
   std::unique_ptr<data::ImageStore> target_, target_training_;
   std::shared_ptr<const data::ImageSource> target_source_;    // what to train on
   std::shared_ptr<const data::ImageSource> training_images_;  // given for the next step
-  std::string step_options_;
+  RunIdentity identity_;
   bool finished_decisions_ = false;
   bool unusable_ = false;
   bool records_features_ = true;

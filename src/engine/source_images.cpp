@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "adaptation/source_centres.h"
-#include "engine/run_config.h"
+#include "engine/run_identity.h"
 #include "proca/core/error.h"
 #include "training/feeds/device_images.h"
 
@@ -70,7 +70,8 @@ const data::ImageStore& SourceImages::training_store(const data::ResizeOptions& 
 
 const std::string& SourceImages::description() const {
   if (description_.empty()) {
-    description_ = describe_images(source_->listing()) + describe_content(store());
+    description_ = fmt::format("{}, {}", describe_images(source_->listing()),
+                               describe_images(store(), inference_.threads));
   }
   return description_;
 }

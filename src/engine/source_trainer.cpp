@@ -10,11 +10,12 @@
 
 #include "core/files/lock_file.h"
 #include "core/files/path.h"
+#include "core/files/text_checksum.h"
 #include "core/progress.h"
 #include "core/stopwatch.h"
 #include "data/source/subset.h"
 #include "distributed/agreement.h"
-#include "engine/run_config.h"
+#include "engine/run_identity.h"
 #include "models/weights/load_weights.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -41,10 +42,15 @@ namespace fs = std::filesystem;
 namespace F = torch::nn::functional;
 constexpr const char* kLossOfImages = "loss of images";
 
-std::string deciding_options_of(SourceTrainingOptions options) {
+constexpr const char* kPixels = "pixels";
+
+RunIdentity identify_training(SourceTrainingOptions options, const data::ImageListing& source) {
   OptionSet set;
   options.bind(set);
-  return deciding_options(set);
+  RunIdentity identity;
+  identity.add(set);
+  identity.add_note("images", describe_images(source));
+  return identity;
 }
 
 // The manifest is JSON, which is UTF-8.
@@ -91,8 +97,7 @@ class SourceTrainer {
     refuse_if_locked(out_ / "lock");
     // Everything about the input is checked before anything is written.
     open_source();
-    config_ = deciding_options_of(options_) + describe_images(source_->listing());
-    manifest_.config_digest = digest(config_);
+    identity_ = identify_training(options_, source_->listing());
     if (is_trained()) {
       finish_last_checkpoint(out_);
       return {recipe_.epochs, std::nullopt};
@@ -101,8 +106,9 @@ class SourceTrainer {
     state::StateWriter writer(out_);
     // Once more: until the lock was ours, another process may have gone on with it.
     if (is_trained()) return {recipe_.epochs, std::nullopt};
+    config_ = complete_identity().text();
+    manifest_.config_digest = crc32_digits(config_);
     if (state::StateDirectory::exists(out_)) resume(state::StateDirectory(out_));
-    load_images();
     save_fixed_files(writer);
     state::EventLog events(out_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
     std::optional<state::TensorBoardLog> tensorboard;
@@ -132,20 +138,41 @@ class SourceTrainer {
 
  private:
   // Whether the state holds this very training, finished. Another training is refused.
-  bool is_trained() const {
+  bool is_trained() {
     if (!state::StateDirectory::exists(out_)) return false;
     const state::StateDirectory state(out_);
-    if (state.manifest().config_digest != digest(config_)) {
-      refuse_other_options(out_.string(), "holds a training", state.read_text(state::kConfigFile),
-                           config_, "use the same or another --out");
-    }
+    const auto theirs = RunIdentity::parse(state.read_text(state::kConfigFile));
+    auto known = theirs;  // without decoding; early versions had no more
+    std::erase_if(known.fields, [](const auto& field) { return field.name == kPixels; });
+    check_same(known, identity_);
+    if (known != theirs) check_same(theirs, complete_identity());
     if (state.manifest().phase != state::Phase::kReady) return false;
     log_info(
         fmt::format("{}: is trained already, {} epochs", out_.string(), state.manifest().epoch));
     return true;
   }
 
+  void check_same(const RunIdentity& theirs, const RunIdentity& mine) const {
+    if (theirs == mine) return;
+    refuse_other_identity(out_.string(), "holds a training", theirs, mine,
+                          "use the same or another --out");
+  }
+
+  // Loads the images, if that is still to do, and adds their pixels.
+  RunIdentity complete_identity() {
+    if (!training_) load_images();
+    const auto threads = options_.compute.resolved_threads();
+    if (pixels_.empty()) {
+      pixels_ = fmt::format("{:016x} {:016x}", hash_pixels(*training_, threads),
+                            holdout_ ? hash_pixels(*holdout_, threads) : 0);
+    }
+    auto identity = identity_;
+    identity.add_note(kPixels, pixels_);
+    return identity;
+  }
+
   void open_source() {
+    manifest_.model.preprocessing.image_size = options_.image_size;
     source_ = data::open_images(fs::path(options_.source),
                                 {.labels = data::Labels::kRequired, .root = options_.load.root});
     check_classes(source_->listing());
@@ -161,7 +188,6 @@ class SourceTrainer {
     auto& model = manifest_.model;
     model.backbone = options_.backbone;
     model.class_names = source_->listing().class_names;
-    model.preprocessing.image_size = options_.image_size;
     model.stride_in = options_.stride_in.value_or(models::StrideIn::k3x3);
     std::optional<models::WeightFile> weights;
     if (!options_.weights.empty()) {
@@ -372,7 +398,9 @@ class SourceTrainer {
 
   SourceTrainingOptions options_;
   Recipe recipe_;
-  std::string config_;
+  RunIdentity identity_;  // without the pixels
+  std::string pixels_;    // hashes; empty until the images are loaded
+  std::string config_;    // the whole identity, as the state keeps it
   torch::Device device_;
   fs::path out_;
   state::Manifest manifest_;

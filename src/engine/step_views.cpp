@@ -7,7 +7,7 @@
 #include <torch/version.h>
 
 #include "core/scope_timer.h"
-#include "engine/run_config.h"
+#include "engine/run_identity.h"
 #include "models/weights/device_copy.h"
 #include "models/weights/load_weights.h"
 #include "proca/engine/model_loading.h"

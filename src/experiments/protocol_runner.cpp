@@ -9,13 +9,15 @@
 
 #include "core/files/lock_file.h"
 #include "core/files/path.h"
-#include "core/files/seal.h"
-#include "engine/run_config.h"
+#include "core/files/text_checksum.h"
+#include "engine/run_identity.h"
+#include "experiments/run_identity.h"
 #include "experiments/step_measure.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
 #include "proca/engine/model_loading.h"
+#include "state/state_files.h"
 
 namespace proca::experiments {
 namespace {
@@ -124,8 +126,10 @@ class ProtocolRun {
 
   // A model of another domain would run just as well, and be reported as this one's.
   void check_source_state(const state::StateDirectory& state) const {
-    if (state.manifest().model.class_names == class_names_ &&
-        state.read_text("config.toml").ends_with(source_description_)) {
+    const auto identity = engine::RunIdentity::parse(state.read_text(state::kConfigFile));
+    const auto* images = identity.find(engine::RunIdentity::kNote, "images");
+    if (state.manifest().model.class_names == class_names_ && images != nullptr &&
+        images->value == source_description_) {
       return;
     }
     throw InputError(fmt::format("{}: was not trained on the images of {}, {}",
@@ -133,29 +137,27 @@ class ProtocolRun {
                                  options_.pretrain.source));
   }
 
-  std::string config_text() {
-    OptionSet set;
-    auto options = options_;
-    options.bind(set);
-    auto text = engine::deciding_options(set);
-    const auto method = options_.adapt.method.resolve(options_.adapt.method_defaults);
-    text = text.substr(0, text.find("\n[method]")) + "\n[method]\n" + method.toml;
+  engine::RunIdentity identity() const {
+    auto identity = identify_options(options_);
     int64_t step = 0;
     for (const auto& classes : target_->schedule().steps) {
-      text += fmt::format("# step {}: classes {}\n", ++step, fmt::join(classes, ", "));
+      identity.add_note(fmt::format("step {}", ++step),
+                        fmt::format("classes {}", fmt::join(classes, ", ")));
     }
-    return text + engine::describe_images(target_->listing());
+    identity.add_note("images", engine::describe_images(target_->listing()));
+    return identity;
   }
 
   void check_config() {
-    config_ = config_text();
+    identity_ = identity();
     std::error_code ignored;
     if (!fs::exists(out_ / kRunConfigFile, ignored)) return;
-    const auto theirs = read_text_file(out_ / kRunConfigFile);
-    refuse_broken_seal(check_toml_seal(theirs), (out_ / kRunConfigFile).string());
-    if (theirs != config_ && theirs != seal_toml(config_)) {
-      engine::refuse_other_options((out_ / kRunConfigFile).string(), "holds a run", theirs, config_,
-                                   "use another --out");
+    const auto text = read_text_file(out_ / kRunConfigFile);
+    refuse_wrong_checksum(check_toml_checksum(text), (out_ / kRunConfigFile).string());
+    const auto theirs = engine::RunIdentity::parse(text);
+    if (theirs != identity_) {
+      engine::refuse_other_identity((out_ / kRunConfigFile).string(), "holds a run", theirs,
+                                    identity_, "use another --out");
     }
   }
 
@@ -164,13 +166,13 @@ class ProtocolRun {
     create_writable_folder(out_);
     std::error_code ignored;
     if (!fs::exists(out_ / kRunConfigFile, ignored)) {
-      write_file(out_ / kRunConfigFile, seal_toml(config_));
+      write_file(out_ / kRunConfigFile, append_toml_checksum(identity_.text()));
     }
   }
 
   fs::path prepare_source(int64_t seed) {
     if (!options_.source_state.empty()) {
-      return engine::with_meaning(options_.source_state, "{seed}", std::to_string(seed));
+      return replace_all(options_.source_state, "{seed}", std::to_string(seed));
     }
     auto training = options_.pretrain;
     training.seed = seed;
@@ -191,7 +193,7 @@ class ProtocolRun {
 
   RunOptions options_;
   fs::path out_;
-  std::string config_;
+  engine::RunIdentity identity_;
   std::vector<std::string> class_names_;
   std::string source_description_;
   std::optional<TargetSteps> target_;

@@ -1,8 +1,8 @@
-// Apart from the rest of run_results.h, which does without LibTorch: states hold tensors.
+// Apart from run_results.cpp, which needs no LibTorch: states hold tensors.
 
 #include <fmt/format.h>
 
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "experiments/run_results.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -13,10 +13,11 @@ namespace proca::experiments {
 
 namespace fs = std::filesystem;
 
-std::vector<DetectedStep> read_detection(const fs::path& folder, int64_t seed, int64_t num_steps) {
+std::vector<protocol::DetectedStep> read_detection(const fs::path& folder, int64_t seed,
+                                                   int64_t num_steps) {
   const auto config = folder / "run.toml";
   const auto text = read_text_file(config);
-  refuse_broken_seal(check_toml_seal(text), config.string());
+  refuse_wrong_checksum(check_toml_checksum(text), config.string());
   const auto present = classes_of_steps(text, config.string());
   if (static_cast<int64_t>(present.size()) < num_steps) {
     throw InputError(fmt::format("{}: is damaged: it has no classes of step {}", config.string(),
@@ -26,7 +27,7 @@ std::vector<DetectedStep> read_detection(const fs::path& folder, int64_t seed, i
   if (!state::StateDirectory::exists(place)) return {};
   const state::StateDirectory state(
       place, [](const std::string& file) { return file.ends_with("/detection.json"); });
-  std::vector<DetectedStep> steps;
+  std::vector<protocol::DetectedStep> steps;
   for (int64_t step = 1; step <= num_steps; ++step) {
     const auto name = state::step_file_name(step, "detection.json");
     if (!state.has(name)) return {};

@@ -35,7 +35,7 @@ void check_steps(const data::ImageListing& listing, const protocol::ClassSchedul
 
 std::shared_ptr<const data::ImageSource> part_without_labels(
     const std::shared_ptr<const data::ImageStore>& store, const std::vector<int64_t>& indexes) {
-  return data::without_labels(data::subset(data::stored_images(store), indexes));
+  return data::without_labels({data::subset(data::stored_images(store), indexes)});
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ inline constexpr const char* kMethodFile = "method.safetensors";
 inline constexpr const char* kAdaptFile = "adapt.toml";
 // In the folder of a step.
 inline constexpr const char* kFeaturesFile = "features.safetensors";
-// Of a step under way: the model of the step before stays where everybody finds it.
+// Of a step under way; the model of the step before stays in place.
 inline constexpr const char* kTrainingFile = "training.safetensors";
 inline constexpr const char* kTrainingMemoryFile = "training_memory.safetensors";
 inline constexpr const char* kTrainingAdaptFile = "training.toml";
@@ -34,8 +34,7 @@ inline std::filesystem::path next_of(const std::filesystem::path& path) {
   return path.string() + ".next";
 }
 
-// The overloads of std::filesystem that throw speak of "filesystem error", not of the user's
-// folder.
+// Unlike std::filesystem's, these do not throw.
 inline bool is_there(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);

@@ -51,7 +51,7 @@ void run_adapt(AdaptCommand& options) {
   if (!distributed::is_first(compute)) return;
   if (outcome.already_done) {
     std::cout << fmt::format(
-        "step {} was about these images already; nothing to do (--again adapts once more)\n",
+        "step {} already adapted to these images; nothing to do (--again adapts once more)\n",
         outcome.step);
     return;
   }
@@ -68,7 +68,7 @@ Command adapt_command() {
             set.bind("target", options->target, "unlabelled images; labels, if any, are ignored",
                      "PATH");
             set.require();
-            set.bind("again", options->again, "also if the last step was about the same images");
+            set.bind("again", options->again, "also if the last step had the same images");
             set.bind("discard-unfinished", options->discard_unfinished,
                      "forget a step on other images or options that was cut off");
             options->adapt.bind(set);

@@ -55,7 +55,7 @@ void run_demo(const DemoCommand& options) {
   const Stopwatch watch;
   const fs::path out = options.out;
   const auto images = out / "images";
-  std::error_code ignored;  // A place that cannot be looked at cannot be written to either.
+  std::error_code ignored;  // A folder that cannot be read cannot be written to either.
   if (!fs::exists(images, ignored)) {
     demo::write_demo_data(images, {.seed = static_cast<uint64_t>(options.seed)});
   }

@@ -8,7 +8,7 @@
 
 #include "proca/compute/precision.h"
 #include "proca/compute/ranks.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 
 namespace proca::compute {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "proca/compute/device.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/data/load_options.h"
 #include "proca/methods/method_options.h"
 #include "proca/state/event_log.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/models/classifier_network.h"
 #include "proca/state/state_directory.h"
 

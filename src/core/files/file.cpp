@@ -258,13 +258,10 @@ uint32_t crc32(std::span<const uint8_t> bytes, uint32_t previous) {
                      static_cast<uint32_t>(::crc32_z(0, part.data(), part.size()));
                });
   for (size_t i = 0; i < parts.size(); ++i) {
-    previous = crc32_joined(previous, results[i], static_cast<int64_t>(parts[i].size()));
+    previous = static_cast<uint32_t>(
+        ::crc32_combine(previous, results[i], static_cast<z_off_t>(parts[i].size())));
   }
   return previous;
-}
-
-uint32_t crc32_joined(uint32_t first, uint32_t second, int64_t second_size) {
-  return static_cast<uint32_t>(::crc32_combine(first, second, static_cast<z_off_t>(second_size)));
 }
 
 std::span<const uint8_t> bytes_of(std::string_view text) {

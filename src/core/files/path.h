@@ -21,4 +21,11 @@ namespace proca {
 /// The file system is not looked at.
 std::filesystem::path normalise_path(const std::filesystem::path& path);
 
+/// Whether there is something at `path`; false where that cannot be told, too: opening it will
+/// report the reason.
+inline bool is_there(const std::filesystem::path& path) {
+  std::error_code unreadable;
+  return std::filesystem::exists(path, unreadable);
+}
+
 }  // namespace proca

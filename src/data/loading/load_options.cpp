@@ -8,14 +8,16 @@ namespace proca::data {
 
 void LoadOptions::bind(OptionSet& options) {
   options.bind("root", root, "folder that the paths of a list file are relative to", "DIR");
-  // The help names the rule, not the number it comes to on this machine.
+  // The help shows the rule, not its result on this computer.
   OptionSet own;
   own.bind_bytes("cache-ram", cache_ram, "memory for decoded images, such as 4G");
   auto cache = own.options().front();
-  cache.shown_default = "half of the machine's";
+  cache.shown_default = "half of the memory";
   options.add(std::move(cache));
+  options.does_not_decide();
   options.bind_auto_bytes("cache-gpu", cache_gpu,
                           "GPU memory for images, such as 4G; auto = half of what is free");
+  options.does_not_decide();
   options.bind_choice<OnBadImage>("on-bad-image", on_bad_image,
                                   "what to do with an image that cannot be decoded",
                                   {{"fail", OnBadImage::kFail}, {"skip", OnBadImage::kSkip}});

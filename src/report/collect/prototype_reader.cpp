@@ -25,7 +25,7 @@ int64_t checked_label(int64_t label, int64_t num_classes) {
   return label;
 }
 
-// As many digits as anybody reads.
+// Four digits are enough for a reader.
 double rounded(float probability) {
   return std::round(static_cast<double>(probability) * 1e4) / 1e4;
 }

@@ -1,9 +1,9 @@
 #include "report/collect/step_reader.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/files/csv.h"
+#include "core/parse_number.h"
 #include "protocol/metrics_json.h"
 
 namespace proca::report {
@@ -14,7 +14,7 @@ constexpr const char* kDetection = "detection.json";
 constexpr const char* kPseudoLabels = "pseudo_labels.csv";
 constexpr const char* kFeatures = "features.safetensors";
 
-// Names of files may have line breaks: a record ends at one that is not in quotes.
+// Names of files may have line breaks: a record ends at a line break outside quotes.
 std::vector<std::string_view> csv_records(std::string_view text) {
   std::vector<std::string_view> records;
   bool quoted = false;
@@ -27,16 +27,6 @@ std::vector<std::string_view> csv_records(std::string_view text) {
   }
   if (begin < text.size()) throw std::invalid_argument("the last line has no end");
   return records;
-}
-
-int64_t whole_number(const std::string& text) {
-  int64_t number = 0;
-  const auto* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, number);
-  if (result.ec != std::errc{} || result.ptr != end) {
-    throw std::invalid_argument(fmt::format("\"{}\" is no label", text));
-  }
-  return number;
 }
 
 }  // namespace
@@ -118,11 +108,12 @@ Json StepReader::pseudo_labels() const {
     for (size_t i = 1; i < records.size(); ++i) {  // The first has the names of the columns.
       const auto fields = csv_fields(records[i]);
       if (!fields || fields->size() < 2) {
-        throw std::invalid_argument(fmt::format("line {} is no line of it", i + 1));
+        throw std::invalid_argument(fmt::format("line {} is not one of a label", i + 1));
       }
-      const auto label = whole_number((*fields)[1]);
-      check_label(label, origin);
-      ++counts[static_cast<size_t>(label)];
+      const auto label = parse_whole_number((*fields)[1], INT64_MIN);
+      if (!label) throw std::invalid_argument(fmt::format("\"{}\" is no label", (*fields)[1]));
+      check_label(*label, origin);
+      ++counts[static_cast<size_t>(*label)];
     }
     Json labels = {{"images", records.empty() ? 0 : records.size() - 1}, {"counts", counts}};
     if (record_ && record_->pseudo_labels) {

@@ -1,7 +1,7 @@
-// What a build without CUDA has in place of the files in cuda/.
+// In place of cuda/ in a build without CUDA.
 
+#include "compute/cuda_graph.h"
 #include "compute/device_memory.h"
-#include "compute/work_recorder.h"
 #include "proca/compute/device.h"
 
 namespace proca::compute {
@@ -13,7 +13,9 @@ int64_t peak_device_bytes(c10::Device /*device*/) { return 0; }
 // LibTorch may have CUDA all the same, where no CUDA compiler was found.
 std::string gpu_name(c10::Device device) { return device.str(); }
 
-std::unique_ptr<WorkRecorder> make_work_recorder(c10::Device /*device*/) { return nullptr; }
+std::unique_ptr<CudaGraphCapturer> make_cuda_graph_capturer(c10::Device /*device*/) {
+  return nullptr;
+}
 
 void leave_default_stream(c10::Device /*device*/) {}
 

@@ -146,8 +146,8 @@ class SourceTrainer {
         *optimizer_,
         [this](const training::TrainingIteration::Tensors& batch) { return losses_of(batch); },
         options_.compute, device_,
-        training::recorder_for(options_.compute, device_, /*is_repeatable=*/true,
-                               "source training"));
+        training::cuda_graph_capturer_for(options_.compute, device_, /*is_repeatable=*/true,
+                                          "source training"));
     training::share_training(*iteration_, network_, options_.compute);
   }
 

@@ -101,8 +101,8 @@ void load_module_state(torch::nn::Module* module,
 TrainingMachine::TrainingMachine(const StepMaterial& material)
     : optimizer(parameter_groups(material), material.recipe.momentum, momentum_of(material.recipe)),
       iteration(optimizer, {}, material.compute, material.device,
-                recorder_for(material.compute, material.device, material.method->is_repeatable(),
-                             "this method")) {
+                cuda_graph_capturer_for(material.compute, material.device,
+                                        material.method->is_repeatable(), "this method")) {
   share_training(iteration, material.network, material.compute);
 }
 

@@ -28,12 +28,12 @@ std::vector<int64_t> key_of(const std::vector<torch::Tensor>& tensors) {
 
 TrainingIteration::TrainingIteration(Sgd& optimizer, Losses losses,
                                      const compute::ComputeOptions& compute, torch::Device device,
-                                     std::unique_ptr<compute::WorkRecorder> recorder)
+                                     std::unique_ptr<compute::CudaGraphCapturer> capturer)
     : optimizer_(optimizer),
       losses_(std::move(losses)),
       precision_(compute.precision),
       device_(device),
-      recorder_(std::move(recorder)),
+      capturer_(std::move(capturer)),
       must_record_(compute.graph == compute::GraphMode::kOn) {}
 
 void TrainingIteration::run(const Tensors& inputs, double lr_scale) {
@@ -42,7 +42,7 @@ void TrainingIteration::run(const Tensors& inputs, double lr_scale) {
   ++shape.seen;
   shape.is_recent = true;
   const bool is_due = shape.seen > kRecordAfter && !shape.terms.empty();
-  if (recorder_ && is_due && !shape.work) record(shape, inputs);
+  if (capturer_ && is_due && !shape.work) record(shape, inputs);
   if (shape.work) {
     repeat(shape, inputs);
   } else {
@@ -64,12 +64,12 @@ void TrainingIteration::record(Shape& shape, const Tensors& inputs) {
   }
   optimizer_.zero_grad();
   try {
-    shape.work = recorder_->record([this, &shape] { compute(shape.inputs); });
+    shape.work = capturer_->capture([this, &shape] { compute(shape.inputs); });
   } catch (const std::exception& error) {
     if (must_record_) throw;
     log_warning(fmt::format("training goes on without a graph, which could not be recorded: {}",
                             error.what()));
-    recorder_.reset();
+    capturer_.reset();
     shape.inputs.clear();
   }
 }
@@ -78,7 +78,7 @@ void TrainingIteration::repeat(Shape& shape, const Tensors& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].defined()) shape.inputs[i].copy_(inputs[i].detach(), /*non_blocking=*/true);
   }
-  shape.work->repeat();
+  shape.work->replay();
 }
 
 std::vector<std::string> TrainingIteration::compute(const Tensors& inputs) {
@@ -156,9 +156,9 @@ void share_training(TrainingIteration& iteration, const models::ClassifierNetwor
       network->backbone_parameters(), compute.ranks));
 }
 
-std::unique_ptr<compute::WorkRecorder> recorder_for(const compute::ComputeOptions& compute,
-                                                    torch::Device device, bool is_repeatable,
-                                                    const std::string& what) {
+std::unique_ptr<compute::CudaGraphCapturer> cuda_graph_capturer_for(
+    const compute::ComputeOptions& compute, torch::Device device, bool is_repeatable,
+    const std::string& what) {
   if (compute.graph == compute::GraphMode::kOff) return nullptr;
   const bool must = compute.graph == compute::GraphMode::kOn;
   if (compute.ranks) {
@@ -174,13 +174,13 @@ std::unique_ptr<compute::WorkRecorder> recorder_for(const compute::ComputeOption
     }
     return nullptr;
   }
-  auto recorder = compute::make_work_recorder(device);
-  if (must && !recorder) {
+  auto capturer = compute::make_cuda_graph_capturer(device);
+  if (must && !capturer) {
     throw InvalidOption(
         "--graph on: needs a CUDA device, a build with CUDA's compiler and LibTorch 2.4 or later; "
         "use auto or off");
   }
-  return recorder;
+  return capturer;
 }
 
 }  // namespace proca::training

@@ -9,7 +9,7 @@
 
 #include <torch/types.h>
 
-#include "compute/work_recorder.h"
+#include "compute/cuda_graph.h"
 #include "distributed/gradient_exchange.h"
 #include "proca/compute/device.h"
 #include "proca/methods/method.h"
@@ -30,11 +30,11 @@ class TrainingIteration {
   /// The terms of the objective for some input tensors, of which some may be undefined.
   using Losses = std::function<std::vector<methods::LossTerm>(const Tensors& inputs)>;
 
-  /// `optimizer` must outlive it. With a recorder, `losses` must be a function of its
+  /// `optimizer` must outlive it. With a capturer, `losses` must be a function of its
   /// inputs and of weights alone (`Method::is_repeatable`). If it turns out not to be,
   /// training goes on without recording, unless the options want it (`--graph on`).
   TrainingIteration(Sgd& optimizer, Losses losses, const compute::ComputeOptions& compute,
-                    torch::Device device, std::unique_ptr<compute::WorkRecorder> recorder);
+                    torch::Device device, std::unique_ptr<compute::CudaGraphCapturer> capturer);
 
   /// The same computation, by another owner: what was recorded still holds.
   void set_losses(Losses losses) { losses_ = std::move(losses); }
@@ -67,7 +67,7 @@ class TrainingIteration {
     int64_t seen = 0;                // how often
     bool is_recent = false;          // seen since `begin_anew`
     Tensors inputs;                  // where the recorded work finds them
-    std::unique_ptr<compute::RecordedWork> work;
+    std::unique_ptr<compute::CudaGraph> work;
   };
 
   void repeat(Shape& shape, const Tensors& inputs);
@@ -78,7 +78,7 @@ class TrainingIteration {
   Losses losses_;
   compute::Precision precision_;
   torch::Device device_;
-  std::unique_ptr<compute::WorkRecorder> recorder_;
+  std::unique_ptr<compute::CudaGraphCapturer> capturer_;
   std::unique_ptr<distributed::GradientExchange> exchange_;
   bool must_record_;
   std::map<std::string, LossSum> sums_;
@@ -90,10 +90,10 @@ class TrainingIteration {
 void share_training(TrainingIteration& iteration, const models::ClassifierNetwork& network,
                     const compute::ComputeOptions& compute);
 
-/// The recorder that `--graph` asks for; null for none. Throws `InvalidOption` where it
+/// The capturer that `--graph` asks for; null for none. Throws `InvalidOption` where it
 /// must be recorded and cannot; `what` names what is to be recorded.
-std::unique_ptr<compute::WorkRecorder> recorder_for(const compute::ComputeOptions& compute,
-                                                    torch::Device device, bool is_repeatable,
-                                                    const std::string& what);
+std::unique_ptr<compute::CudaGraphCapturer> cuda_graph_capturer_for(
+    const compute::ComputeOptions& compute, torch::Device device, bool is_repeatable,
+    const std::string& what);
 
 }  // namespace proca::training

@@ -12,27 +12,27 @@ namespace {
 using Tensors = TrainingIteration::Tensors;
 
 // Repeats by calling again: what a GPU does with the same memory, the host does here.
-class CallAgain final : public compute::WorkRecorder {
+class CallAgain final : public compute::CudaGraphCapturer {
  public:
   explicit CallAgain(int64_t& recordings) : recordings_(recordings) {}
 
-  std::unique_ptr<compute::RecordedWork> record(const std::function<void()>& work) override {
+  std::unique_ptr<compute::CudaGraph> capture(const std::function<void()>& work) override {
     ++recordings_;
     return std::make_unique<Again>(work);
   }
 
  private:
-  struct Again final : compute::RecordedWork {
+  struct Again final : compute::CudaGraph {
     explicit Again(std::function<void()> work) : work(std::move(work)) {}
-    void repeat() override { work(); }
+    void replay() override { work(); }
     std::function<void()> work;
   };
   int64_t& recordings_;
 };
 
-class CannotRecord final : public compute::WorkRecorder {
+class CannotRecord final : public compute::CudaGraphCapturer {
  public:
-  std::unique_ptr<compute::RecordedWork> record(const std::function<void()>&) override {
+  std::unique_ptr<compute::CudaGraph> capture(const std::function<void()>&) override {
     throw Error("it waits for the device");
   }
 };
@@ -52,7 +52,7 @@ struct Iteration {
   }
 
   // Trains until the smaller batch has come often enough too, with a rate that falls.
-  std::map<std::string, double> train(std::unique_ptr<compute::WorkRecorder> recorder) {
+  std::map<std::string, double> train(std::unique_ptr<compute::CudaGraphCapturer> capturer) {
     Sgd optimizer({{layer->parameters(), 0.1, 0.01}}, 0.9);
     TrainingIteration iteration(
         optimizer,
@@ -62,7 +62,7 @@ struct Iteration {
           return {{"classes", losses::cross_entropy(logits, inputs[1]), 2.0},
                   {"watched", logits.square().mean(), 0.0}};
         },
-        {}, torch::kCPU, std::move(recorder));
+        {}, torch::kCPU, std::move(capturer));
     for (int64_t i = 0; i < 3 * TrainingIteration::kRecordAfter + 5; ++i) {
       iteration.run(batch(i), 1.0 / static_cast<double>(1 + i));
     }
@@ -149,14 +149,14 @@ TEST(TrainingIterationTest, SumsCanBeSavedAndTakenUp) {
   EXPECT_EQ(second.take_means().at("value"), 1.5);
 }
 
-TEST(RecorderForTest, OnIsRefusedWhereNothingCanBeRecorded) {
+TEST(CudaGraphCapturerForTest, OnIsRefusedWhereNothingCanBeRecorded) {
   compute::ComputeOptions compute;
-  EXPECT_EQ(recorder_for(compute, torch::kCPU, true, "it"), nullptr);
+  EXPECT_EQ(cuda_graph_capturer_for(compute, torch::kCPU, true, "it"), nullptr);
   compute.graph = compute::GraphMode::kOn;
-  EXPECT_THROW(recorder_for(compute, torch::kCPU, true, "it"), InvalidOption);
-  EXPECT_THROW(recorder_for(compute, torch::kCPU, false, "it"), InvalidOption);
+  EXPECT_THROW(cuda_graph_capturer_for(compute, torch::kCPU, true, "it"), InvalidOption);
+  EXPECT_THROW(cuda_graph_capturer_for(compute, torch::kCPU, false, "it"), InvalidOption);
   compute.graph = compute::GraphMode::kOff;
-  EXPECT_EQ(recorder_for(compute, torch::kCPU, false, "it"), nullptr);
+  EXPECT_EQ(cuda_graph_capturer_for(compute, torch::kCPU, false, "it"), nullptr);
 }
 
 }  // namespace

@@ -4,12 +4,11 @@
 
 #include <cstdint>
 
-namespace proca::models::cuda {
+#include "kernels/cuda/batch_norm_launch.h"
 
-/// Channels that one thread looks after: 16 bytes of bfloat16.
-constexpr int kUnit = 8;
+namespace proca::kernels::cuda {
 
-/// Their values.
+/// What a thread loads at once: neighbouring channels of a pixel.
 struct Unit {
   float value[kUnit];
 };
@@ -49,4 +48,4 @@ __device__ __forceinline__ void store(__nv_bfloat16* to, const Unit& unit) {
   *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-}  // namespace proca::models::cuda
+}  // namespace proca::kernels::cuda

@@ -6,7 +6,6 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
 
-#include "kernels/max_pool.h"
 #include "models/nets/residual_block.h"
 #include "proca/core/random.h"
 
@@ -86,7 +85,7 @@ torch::Tensor ResNet::compute(const torch::Tensor& images, at::IntArrayRef group
       padding > 0 ? torch::constant_pad_nd(images, {0, 0, 0, 0, 0, 0, 0, padding}) : images;
   auto output = bn1_->forward(conv1_->forward(input), group_sizes, {.relu = true});
   if (layout_.stem == StemKind::kLarge) {
-    output = kernels::halving_max_pool(output);
+    output = torch::max_pool2d(output, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
   }
   for (const auto& block : blocks_) output = block->forward(output, group_sizes);
   output = output.mean({2, 3});

@@ -1,4 +1,4 @@
-#include "compute/work_recorder.h"
+#include "compute/cuda_graph.h"
 
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -8,7 +8,7 @@
 namespace proca::compute {
 namespace {
 
-// Other threads may go on copying and allocating while this one records.
+// Other threads may go on copying and allocating while this one captures.
 void begin(at::cuda::CUDAGraph& graph, at::cuda::MempoolId_t pool) {
 #if TORCH_VERSION_MAJOR >= 2
   graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
@@ -19,38 +19,38 @@ void begin(at::cuda::CUDAGraph& graph, at::cuda::MempoolId_t pool) {
 
 using Pool = at::cuda::MempoolId_t;
 
-class Graph final : public RecordedWork {
+class CapturedGraph final : public CudaGraph {
  public:
-  explicit Graph(std::shared_ptr<Pool> its_pool) : pool(std::move(its_pool)) {}
-  void repeat() override { graph.replay(); }
+  explicit CapturedGraph(std::shared_ptr<Pool> shared_pool) : pool(std::move(shared_pool)) {}
+  void replay() override { cuda_graph.replay(); }
   std::shared_ptr<Pool> pool;
-  at::cuda::CUDAGraph graph;
+  at::cuda::CUDAGraph cuda_graph;
 };
 
-class GraphRecorder final : public WorkRecorder {
+class GraphCapturer final : public CudaGraphCapturer {
  public:
-  explicit GraphRecorder(c10::Device device) : device_(device) {}
+  explicit GraphCapturer(c10::Device device) : device_(device) {}
 
-  std::unique_ptr<RecordedWork> record(const std::function<void()>& work) override {
+  std::unique_ptr<CudaGraph> capture(const std::function<void()>& work) override {
     const c10::cuda::CUDAGuard guard(device_);
-    // One pool for all: they never run at the same time, and none reads what another left.
-    // It ends with the last of them.
+    // Graphs share one memory pool: they run one at a time, and none reads what another left.
+    // It is freed with the last graph.
     auto pool = pool_.lock();
     if (!pool) pool_ = pool = std::make_shared<Pool>(at::cuda::graph_pool_handle());
-    auto recorded = std::make_unique<Graph>(std::move(pool));
-    begin(recorded->graph, *recorded->pool);
+    auto graph = std::make_unique<CapturedGraph>(std::move(pool));
+    begin(graph->cuda_graph, *graph->pool);
     try {
       work();
     } catch (...) {
-      end_quietly(recorded->graph);
+      end_quietly(graph->cuda_graph);
       throw;
     }
-    recorded->graph.capture_end();
-    return recorded;
+    graph->cuda_graph.capture_end();
+    return graph;
   }
 
  private:
-  // What went wrong is already on its way; a broken recording cannot end well.
+  // The first error is already being thrown; ending a broken capture only adds another.
   static void end_quietly(at::cuda::CUDAGraph& graph) {
     try {
       graph.capture_end();
@@ -65,9 +65,9 @@ class GraphRecorder final : public WorkRecorder {
 
 }  // namespace
 
-std::unique_ptr<WorkRecorder> make_work_recorder(c10::Device device) {
+std::unique_ptr<CudaGraphCapturer> make_cuda_graph_capturer(c10::Device device) {
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
-  if (device.is_cuda()) return std::make_unique<GraphRecorder>(device);
+  if (device.is_cuda()) return std::make_unique<GraphCapturer>(device);
 #endif
   return nullptr;
 }
@@ -75,7 +75,7 @@ std::unique_ptr<WorkRecorder> make_work_recorder(c10::Device device) {
 void leave_default_stream(c10::Device device) {
   if (!device.is_cuda()) return;
   c10::cuda::set_device(device.index());
-  // Once: memory that was used on one stream is kept for that one.
+  // Once per thread: LibTorch caches memory by stream.
   if (c10::cuda::getCurrentCUDAStream(device.index()) !=
       c10::cuda::getDefaultCUDAStream(device.index())) {
     return;

@@ -132,17 +132,41 @@ void check_size(std::string_view text, const std::string& origin, const TomlLimi
   }
 }
 
+// A value and a table of the same name are an error in TOML, but the program's own files have
+// them: `method = "proca"` and `[method]`. Such a table is read as `["".method]`.
+toml::table parse_document(std::string& text) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    size_t header = 0;
+    for (int64_t line = 1; line < error.source().begin.line; ++line) {
+      header = text.find('\n', header) + 1;
+    }
+    if (header >= text.size() || text[header] != '[') throw;
+    text.insert(header + 1, "\"\".");
+    auto document = toml::parse(text);
+    const auto* aside = document[""].as_table();
+    if (aside == nullptr) throw;
+    for (const auto& [name, table] : *aside) {
+      const auto* value = document.get(name.str());
+      if (value == nullptr || value->is_table()) throw;
+    }
+    return document;
+  }
+}
+
 }  // namespace
 
 std::vector<TomlEntry> parse_toml(std::string_view text, const std::string& origin,
                                   const TomlLimits& limits) {
   check_size(text, origin, limits);
   try {
-    const auto document = toml::parse(text);
+    std::string read(text);
+    const auto document = parse_document(read);
     std::vector<NamedValue> values;
     collect(document, "", 0, origin, limits, values);
     std::sort(values.begin(), values.end());
-    EntryReader reader(text, origin, limits);
+    EntryReader reader(read, origin, limits);
     std::vector<TomlEntry> entries;
     for (const auto& value : values) entries.push_back(reader.read(value));
     return entries;

@@ -49,7 +49,7 @@ std::string describe_images(const data::ImageStore& store, int64_t threads);
 uint64_t hash_pixels(const data::ImageStore& store, int64_t threads);
 
 /// Throws an `InputError` that names the first field in which the two differ: `where` holds
-/// `what`, which is theirs; `advice` says what to do.
+/// `what`, which is theirs; `advice` is what to do.
 [[noreturn]] void refuse_other_identity(const std::string& where, const std::string& what,
                                         const RunIdentity& theirs, const RunIdentity& mine,
                                         const std::string& advice);

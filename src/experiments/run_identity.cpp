@@ -10,7 +10,7 @@
 namespace proca::experiments {
 namespace {
 
-// The options of `proca run`, bound to values that nobody reads.
+// The options of `proca run`, bound to values of their own.
 struct KnownOptions {
   RunOptions values;
   OptionSet set;
@@ -100,7 +100,7 @@ std::vector<std::string> flags_of(const OptionValues& options) {
   std::vector<std::string> flags;
   for (const auto& [name, values] : options) {
     if (known.at(name).shape == Option::Shape::kSwitch) {
-      // The command line can only set a switch; false is what it is unless a preset says so.
+      // The command line can only set a switch; it is false unless a preset sets it.
       if (values != std::vector<std::string>{"true"}) {
         throw InvalidOption(fmt::format(
             "{}: a switch can be set to true or left out; false cannot be handed on", name));

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "proca/core/file.h"
 #include "support/run_program.h"
+#include "support/temporary_folder.h"
 
 namespace proca {
 namespace {
@@ -17,6 +19,16 @@ TEST(ArgumentsTest, WordsBecomeValues) {
         "tasks = [\"A, B\"]\n", "jobs = 3\n", "list = true\n", "out = \"x\"\n"}) {
     EXPECT_NE(config.find(line), std::string::npos) << line << config;
   }
+}
+
+TEST(ArgumentsTest, ConfigReadsWhatPrintConfigShows) {
+  const test::TemporaryFolder folder;
+  const auto shown = test::run_well({"adapt", "--state", "s", "--target", "t", "--alpha", "0.3",
+                                     "--method", "proca", "--print-config"})
+                         .out;
+  write_file(folder / "shown.toml", shown);
+  const auto file = (folder / "shown.toml").string();
+  EXPECT_EQ(test::run_well({"adapt", "--config", file, "--print-config"}).out, shown);
 }
 
 TEST(ArgumentsTest, ANegativeNumberIsAValue) {

@@ -184,6 +184,18 @@ TEST(ParseTomlTest, RefusesWhatIsBeyondTheLimits) {
             "a.toml:2: is not valid TOML: the line has more than 2048 dots");
 }
 
+// As the program prints its options.
+TEST(ParseTomlTest, AValueAndATableMayHaveOneName) {
+  const auto entries = parse_toml("method = \"proca\"\n[method]\nalpha = 0.1\n", "a.toml");
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].section, "");
+  EXPECT_EQ(entries[0].key, "method");
+  EXPECT_EQ(entries[1].section, "method");
+  EXPECT_EQ(entries[1].key, "alpha");
+  EXPECT_EQ(entries[1].values, Values{"0.1"});
+  EXPECT_EQ(entries[1].line, 3);
+}
+
 TEST(ParseTomlTest, GivesTheEntriesInTheOrderOfTheDocument) {
   const auto entries = parse_toml("z = 1.5\ny = {b = 2.5, a = 3.5}\na = 4.5\n", "a.toml");
   ASSERT_EQ(entries.size(), 4u);

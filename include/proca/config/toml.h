@@ -25,7 +25,8 @@ struct TomlLimits {
 };
 
 /// Reads TOML 1.0 and returns its entries in the order of the document. Values are returned
-/// as text: strings without quotes and escapes, numbers as `std::from_chars` reads them.
+/// as text: strings without quotes and escapes, numbers as `std::from_chars` reads them. More
+/// than TOML allows, a value may have the name of a table: `method = "proca"` and `[method]`.
 ///
 /// Throws `InputError` with `origin:line` when the text is not valid TOML or is beyond
 /// `limits`, and for what no configuration needs: dates, arrays in arrays, arrays of tables.

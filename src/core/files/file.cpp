@@ -148,7 +148,7 @@ std::string read_text_file(const fs::path& path) {
 constexpr const char* kTemporary = ".tmp-";
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
-  std::error_code unreadable;  // Opening will say why.
+  std::error_code unreadable;  // Opening will give the reason.
   if (fs::is_directory(path_, unreadable)) {
     throw InputError(fmt::format("{}: cannot be written: it is a folder", path_.string()));
   }
@@ -173,7 +173,7 @@ void AtomicFile::write(std::span<const uint8_t> bytes) {
   const int64_t offset = size_;
   size_ += static_cast<int64_t>(bytes.size());
   write_at(offset, bytes);
-  // The disk begins while more comes: whoever syncs the file waits for less. Only a hint;
+  // The disk begins while more comes: syncing the file takes less. Only a hint;
   // what goes wrong comes out there.
   constexpr int64_t kPiece = int64_t{8} << 20;
   if (offset / kPiece != size_ / kPiece) {

@@ -3,11 +3,12 @@
 //
 //   PROCA_FAULT_FOLDER  absolute path; only what is below it, or is it, counts
 //   PROCA_FAULT_CALL    set: only calls of this function count (`rename`)
-//   PROCA_FAULT_FILE    set: only files whose path ends with this, `.tmp-PID` apart, count
-//   (`/events.jsonl`) PROCA_FAULT_AT      number of the call, from 1 PROCA_FAULT_KIND    eio this
-//   call fails
+//   PROCA_FAULT_FILE    set: only files whose path ends with this count, such as
+//                       `/events.jsonl`; a `.tmp-PID` behind it is ignored
+//   PROCA_FAULT_AT      number of the call, from 1
+//   PROCA_FAULT_KIND    eio    this call fails
 //                       enospc this call and all that need space from then on fail
-//                       short  this call writes half of the bytes and says so
+//                       short  this call writes half of the bytes and returns that number
 //                       kill   half of the bytes are written, then SIGKILL
 //                       int    SIGINT, then the call is made
 //                       stop   SIGSTOP, and when the process goes on, the call is made
@@ -98,7 +99,7 @@ void log_call(long number, const char* call, const char* path) {
 
 enum class Fault { kNone, kError, kShort, kKill };
 
-// Counts a call and says what becomes of it; sets errno.
+// Counts a call and decides its outcome; sets errno.
 Fault fault_of(const char* call, const char* path, Need need) {
   static std::atomic<long> calls{0};
   static const char* const at_text = std::getenv("PROCA_FAULT_AT");

@@ -197,7 +197,7 @@ def seeing(box):
     run = ("proca run --preset demo --data-root images/ --source sketch --target photo "
            "--pretrain-epochs 1 --epochs 1 --quiet")
     box.prepare(f"{run} --out runs/proca")
-    box.prepare(f"{run} --out runs/dann --method dann --source-state runs/proca/source-0")
+    box.prepare(f"{run} --out runs/dann --method dann --iterations 5 --source-state runs/proca/source-0")
 
 
 # What is to be there before a page's first command.

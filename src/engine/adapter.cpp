@@ -15,7 +15,6 @@
 #include "engine/start_weights.h"
 #include "engine/step_features.h"
 #include "engine/step_views.h"
-#include "engine/training_warm_up.h"
 #include "models/weights/load_weights.h"
 #include "proca/core/error.h"
 #include "proca/core/interrupt.h"
@@ -30,6 +29,7 @@
 #include "state/tensorboard_log.h"
 #include "training/feeds/device_images.h"
 #include "training/step_trainer.h"
+#include "training/training_warm_up.h"
 
 namespace proca::engine {
 
@@ -74,8 +74,15 @@ class Adapter::Implementation {
                   .ranks = options_.compute.ranks.get()};
     const bool trains = purpose == Purpose::kSteps && method_choice_.spec->trains;
     if (trains && device_.is_cuda() && !options_.compute.ranks) {
-      warm_up_.emplace(manifest_.model, folder_, method_choice_.build, recipe_, manifest_.step,
-                       options_.compute);
+      warm_up_ = std::make_unique<training::TrainingWarmUp>(training::WarmUpSetup{
+          .build_network = [model = manifest_.model,
+                            folder =
+                                folder_] { return build_network(model, std::nullopt, folder); },
+          .build_method = method_choice_.build,
+          .recipe = recipe_,
+          .image_size = manifest_.model.preprocessing.image_size,
+          .step = manifest_.step,
+          .compute = options_.compute});
     }
     network_ = load_model(state).network;
     network_->to(device_);
@@ -312,7 +319,7 @@ class Adapter::Implementation {
                                    .device = device_,
                                    .compute = options_.compute,
                                    .images = images_.get()},
-                                  machine_);
+                                  iteration_);
     if (manifest_.adapting) resume(trainer);
     state::EventLog events(folder_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
     announce(events);
@@ -324,6 +331,7 @@ class Adapter::Implementation {
       save_training(trainer);
       since_saving.restart();
     };
+    warm_up_.reset();
     try {
       trainer.run(events, [&] {
         if (trainer.is_done()) return;  // The whole step is saved next.
@@ -474,10 +482,10 @@ class Adapter::Implementation {
   state::Manifest manifest_;
   models::ClassifierNetwork network_{nullptr};
   std::unique_ptr<methods::Method> method_;
-  std::unique_ptr<training::TrainingMachine> machine_;  // of the last step
-  std::optional<TrainingWarmUp> warm_up_;               // of the first step
-  int64_t saved_revision_ = 0;                          // of the memory in the last checkpoint
-  int64_t finished_revision_ = 0;                       // of the memory of the last finished step
+  std::unique_ptr<training::TrainingIteration> iteration_;  // of the last step
+  std::unique_ptr<training::TrainingWarmUp> warm_up_;       // of the first step
+  int64_t saved_revision_ = 0;                              // of the memory in the last checkpoint
+  int64_t finished_revision_ = 0;  // of the memory of the last finished step
   std::unique_ptr<StepViews> views_;
   // Of the step under way.
   std::unique_ptr<data::ImageStore> target_, target_training_;

@@ -84,8 +84,8 @@ torch::Tensor SourceImages::centres(const models::ClassifierNetwork& network) co
   return feature_centres(network, store(), preprocessing_, inference_);
 }
 
-void SourceImages::visit(const methods::StepContext::Visitor& visitor) const {
-  visit_images(store(), preprocessing_, inference_, visitor);
+void SourceImages::visit(const methods::StepContext::BatchFunction& function) const {
+  visit_images(store(), preprocessing_, inference_, function);
 }
 
 }  // namespace proca::engine

@@ -37,7 +37,7 @@ class SourceImages {
   /// Mean feature per class, float [K, D] on the device: a pass over all images.
   torch::Tensor centres(const models::ClassifierNetwork& network) const;
   /// One batch after the other, as in evaluation.
-  void visit(const methods::StepContext::Visitor& visitor) const;
+  void visit(const methods::StepContext::BatchFunction& function) const;
 
  private:
   data::Preprocessing preprocessing_;

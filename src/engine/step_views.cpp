@@ -159,19 +159,18 @@ methods::StepContext StepViews::context() {
   context.target_pixels = [this](const std::vector<int64_t>& ids) {
     return training::pixels_of(*target_, ids, model_.preprocessing);
   };
-  context.target_name = [this](int64_t id) { return target_->sample(id).path; };
   context.to_input = [this](const torch::Tensor& pixels) {
     return normalise_(models::copy_to(pixels, inference_.device));
   };
-  context.visit_target = [this](const methods::StepContext::Visitor& visitor) {
+  context.for_each_target_batch = [this](const methods::StepContext::BatchFunction& function) {
     visit_images(*target_, model_.preprocessing, inference_,
-                 [&](const torch::Tensor& images, const torch::Tensor&) { visitor(images, {}); });
+                 [&](const torch::Tensor& images, const torch::Tensor&) { function(images, {}); });
   };
   if (!source_) return context;
   context.source_prior = source_->prior();
   context.source_centres = [this](methods::ModelChoice choice) { return centres(choice); };
-  context.visit_source = [this](const methods::StepContext::Visitor& visitor) {
-    source_->visit(visitor);
+  context.for_each_source_batch = [this](const methods::StepContext::BatchFunction& function) {
+    source_->visit(function);
   };
   return context;
 }

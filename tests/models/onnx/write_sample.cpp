@@ -8,8 +8,8 @@
 #include <torch/torch.h>
 #include <nlohmann/json.hpp>
 
-#include "support/formula.h"
 #include "proca/models/export.h"
+#include "support/formula.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "methods/parts/adam.h"
+#include "training/adam.h"
 
 #include <cmath>
 
@@ -7,7 +7,7 @@
 #include "proca/core/error.h"
 #include "support/message_of.h"
 
-namespace proca::methods {
+namespace proca::training {
 namespace {
 
 torch::Tensor parameter(double value) {
@@ -103,4 +103,4 @@ TEST(AdamTest, RefusesAStateOfOtherParameters) {
 }
 
 }  // namespace
-}  // namespace proca::methods
+}  // namespace proca::training

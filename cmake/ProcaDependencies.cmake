@@ -102,8 +102,14 @@ proca_find(JPEG)
 proca_find(PNG)
 proca_find(ZLIB)
 # Headers only, seen by no public header: who links the library does not need them.
-find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_path(PROCA_TOML_INCLUDE_DIR toml++/toml.h DOC "Folder of toml++/toml.h")
+if(NOT PROCA_TOML_INCLUDE_DIR)
+  message(FATAL_ERROR "proca needs the header toml++/toml.h: install libtomlplusplus-dev (Debian), or "
+                      "unpack https://github.com/marzer/tomlplusplus and set PROCA_TOML_INCLUDE_DIR")
+endif()
+add_library(proca_toml INTERFACE)
+target_include_directories(proca_toml SYSTEM INTERFACE "${PROCA_TOML_INCLUDE_DIR}")
 
 # --- Optional ------------------------------------------------------------------
 

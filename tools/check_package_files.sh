@@ -22,7 +22,7 @@ usr/share/doc/proca/copyright
 usr/share/man/man1/proca.1.gz
 usr/share/zsh/vendor-completions/_proca" ;;
     libproca-dev)
-      expected="usr/include/proca/core/options.h
+      expected="usr/include/proca/config/options.h
 usr/lib/cmake/proca/procaConfig.cmake
 usr/lib/cmake/proca/procaConfigVersion.cmake
 usr/lib/cmake/proca/procaTargets.cmake

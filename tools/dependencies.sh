@@ -96,7 +96,7 @@ probe_build() {
   want_command mold mold
   want_command pkg-config pkg-config
   want_command git git
-  header need libcli11-dev CLI/CLI.hpp
+  header need libtomlplusplus-dev toml++/toml.h
   header need nlohmann-json3-dev nlohmann/json.hpp
   header need libspdlog-dev spdlog/spdlog.h
   header need libfmt-dev fmt/format.h

@@ -1,250 +1,160 @@
 #include <algorithm>
 #include <iostream>
-#include <memory>
+#include <span>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 
+#include "arguments.h"
 #include "command.h"
 #include "commands/commands.h"
-#include "core/nearest_word.h"
 #include "declared_command.h"
+#include "help.h"
+#include "proca/config/toml.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
-#include "proca/core/toml.h"
 #include "version.h"
 
 namespace proca::app {
 namespace {
 
-// A command as CLI11 sees it. CLI11 splits the command line into options and
-// their texts and writes the help; what a text means is for OptionSet alone.
-struct ParsedCommand {
-  DeclaredCommand declared;
-  CLI::App* app = nullptr;
-  std::vector<std::pair<const Option*, CLI::Option*>> parsers;
-};
+using Words = std::span<const std::string>;
 
-CLI::Option* add_parser(CLI::App& app, const Option& option) {
-  const auto accept = [](const CLI::results_t&) { return true; };
-  const auto flag = "--" + option.name;
-  switch (option.shape) {
-    case Option::Shape::kSwitch:
-      return app.add_flag_function(
-          flag, [](int64_t) {}, description(option));
-    case Option::Shape::kValue:
-      return app.add_option(flag, accept, description(option))->type_name(option.type)->expected(1);
-    case Option::Shape::kList:
-      return app.add_option(flag, accept, description(option))
-          ->type_name(option.type)
-          ->expected(1, 1 << 20)
-          ->delimiter(',');
-    case Option::Shape::kPositional:
-      return app.add_option(option.name, accept, description(option))
-          ->type_name(option.type)
-          ->expected(1, 1 << 20)
-          ->allow_extra_args(true);
-  }
-  return nullptr;
-}
-
-void add_parsers(ParsedCommand& parsed) {
-  for (const auto& option : parsed.declared.options->options()) {
-    auto* parser = add_parser(*parsed.app, option);
-    parser->group(option.section.empty() ? "Options" : "Options of [" + option.section + "]");
-    parsed.parsers.emplace_back(&option, parser);
-  }
-  for (const auto& option : parsed.declared.common_options->options()) {
-    auto* parser = add_parser(*parsed.app, option);
-    parser->group("Common options");
-    parsed.parsers.emplace_back(&option, parser);
-  }
-  parsed.app->set_help_flag("--help,-h", "Print this help and stop")->group("Common options");
-  // Left-over words are judged here, to say what was meant.
-  parsed.app->allow_extras();
-}
-
-std::vector<std::string> known_flags(const ParsedCommand& parsed) {
-  std::vector<std::string> known;
-  for (const auto& [option, parser] : parsed.parsers) {
-    if (option->shape != Option::Shape::kPositional) known.push_back("--" + option->name);
-  }
-  return known;
-}
-
-std::string unknown_command(const CLI::App& app, const std::string& word) {
-  std::vector<std::string> known;
-  for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    known.push_back(sub->get_name());
-  }
-  const auto nearest = nearest_word(word, known);
-  return fmt::format("unknown command \"{}\"{}", word,
-                     nearest.empty() ? "; see proca --help" : "; did you mean " + nearest + "?");
-}
-
-void refuse_leftovers(const ParsedCommand& parsed) {
-  const auto rest = parsed.app->remaining();
-  if (rest.empty()) return;
-  const auto unknown = std::find_if(rest.begin(), rest.end(),
-                                    [](const auto& word) { return word.starts_with("-"); });
-  const bool is_group = !parsed.app->get_subcommands([](CLI::App*) { return true; }).empty();
-  if (is_group && !rest.front().starts_with("-")) {
-    throw InvalidOption(unknown_command(*parsed.app, rest.front()));
-  }
-  if (unknown == rest.end()) {
-    throw InvalidOption(
-        fmt::format("proca {}: unexpected argument \"{}\"", parsed.declared.name, rest.front()));
-  }
-  const auto flag = unknown->substr(0, unknown->find('='));
-  const auto nearest = nearest_word(flag, known_flags(parsed));
-  throw InvalidOption(fmt::format("proca {}: unknown flag {}{}", parsed.declared.name, flag,
-                                  nearest.empty() ? "" : "; did you mean " + nearest + "?"));
-}
-
-// `bench --threads 1 load`: the command that runs has not seen the flag.
-void refuse_early_flags(const ParsedCommand& parsed) {
-  for (const auto& [option, parser] : parsed.parsers) {
-    if (parser->count() == 0) continue;
-    throw InvalidOption(fmt::format("--{}: must come after the whole command, proca {} {}",
-                                    option->name, parsed.declared.name,
-                                    parsed.app->get_subcommands().front()->get_name()));
-  }
-}
-
-void apply_config_file(ParsedCommand& parsed) {
-  const auto& path = parsed.declared.common->config;
-  for (const auto& item : parse_toml(read_text_file(path), path)) {
-    const auto where = fmt::format("{}:{}", path, item.line);
-    const auto entry =
-        std::find_if(parsed.parsers.begin(), parsed.parsers.end(), [&](const auto& parser) {
-          return parser.first->name == item.key && parser.first->name != "config" &&
-                 parser.first->name != "print-config";
-        });
-    if (entry == parsed.parsers.end() || entry->first->section != item.section) {
-      std::vector<std::string> known;
-      for (const auto& option : parsed.declared.options->options()) {
-        if (option.section == item.section) known.push_back(option.name);
-      }
-      const auto nearest = nearest_word(item.key, known);
-      throw InvalidOption(fmt::format(
-          "{}: unknown key \"{}{}{}\"{}", where, item.section, item.section.empty() ? "" : ".",
-          item.key, nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?"));
+const Option& find_key(const DeclaredCommand& command, const TomlEntry& entry,
+                       const std::string& where) {
+  const auto is_meant = [&](const Option& option) {
+    return option.name == entry.key && option.section == entry.section;
+  };
+  for (const auto* option : command.all_options()) {
+    if (is_meant(*option) && option->name != "config" && option->name != "print-config") {
+      return *option;
     }
-    if (entry->second->count() > 0) continue;  // The flag wins.
+  }
+  std::vector<std::string> known;
+  for (const auto& option : command.options->options()) {
+    if (option.section == entry.section) known.push_back(fmt::format("\"{}\"", option.name));
+  }
+  throw InvalidOption(fmt::format("{}: unknown key \"{}{}{}\"{}", where, entry.section,
+                                  entry.section.empty() ? "" : ".", entry.key,
+                                  did_you_mean(fmt::format("\"{}\"", entry.key), known)));
+}
+
+// A flag wins over the file.
+void apply_config_file(const DeclaredCommand& command, const GivenValues& given) {
+  const auto& path = command.common->config;
+  for (const auto& entry : parse_toml(read_text_file(path), path)) {
+    const auto where = fmt::format("{}:{}", path, entry.line);
+    const auto& option = find_key(command, entry, where);
+    if (given.contains(&option)) continue;
     try {
-      entry->first->choose(item.values);
+      option.choose(entry.values);
     } catch (const InvalidOption& error) {
       throw InvalidOption(fmt::format("{}: {}", where, error.what()));
     }
   }
 }
 
-void assign_flags(const ParsedCommand& parsed) {
-  for (const auto& [option, parser] : parsed.parsers) {
-    if (parser->count() == 0) continue;
-    if (option->shape == Option::Shape::kValue && parser->count() > 1) {
-      throw InvalidOption(fmt::format("--{}: given more than once", option->name));
-    }
-    option->choose(parser->results());
-  }
-}
-
-void check_required(const ParsedCommand& parsed) {
-  for (const auto& [option, parser] : parsed.parsers) {
+void check_required(const DeclaredCommand& command) {
+  for (const auto* option : command.all_options()) {
     const auto value = option->toml();
     if (!option->required || (value != "\"\"" && value != "[]")) continue;
     const bool positional = option->shape == Option::Shape::kPositional;
-    throw InvalidOption(fmt::format("proca {}: {}{} is missing (see proca {} --help)",
-                                    parsed.declared.name, positional ? "" : "--", option->name,
-                                    parsed.declared.name));
+    throw InvalidOption(fmt::format("proca {0}: {1}{2} is missing (see proca {0} --help)",
+                                    command.name, positional ? "" : "--", option->name));
   }
 }
 
-void execute(ParsedCommand& parsed) {
-  refuse_leftovers(parsed);
-  assign_flags(parsed);
-  if (!parsed.declared.common->config.empty()) apply_config_file(parsed);
-  set_log_level(parsed.declared.common->quiet ? LogLevel::kWarning
-                                              : parsed.declared.common->log_level);
-  if (parsed.declared.common->print_config) {
-    std::cout << parsed.declared.options->to_toml();
+void execute(const DeclaredCommand& command, Words words) {
+  const auto given = parse_arguments(command, words);
+  // In the order of their declaration.
+  for (const auto* option : command.all_options()) {
+    const auto values = given.find(option);
+    if (values != given.end()) option->choose(values->second);
+  }
+  if (!command.common->config.empty()) apply_config_file(command, given);
+  set_log_level(command.common->quiet ? LogLevel::kWarning : command.common->log_level);
+  if (command.common->print_config) {
+    std::cout << command.options->to_toml();
     return;
   }
-  check_required(parsed);
-  parsed.declared.run();
+  check_required(command);
+  command.run();
 }
 
-// The command of `app` with that name, or null.
-CLI::App* find_app(CLI::App& app, const std::string& name) {
-  for (auto* sub : app.get_subcommands([](CLI::App*) { return true; })) {
-    if (sub->get_name() == name) return sub;
-  }
-  return nullptr;
+[[noreturn]] void refuse_command(const std::string& word, const std::vector<std::string>& known) {
+  const auto meant = did_you_mean(word, known);
+  throw InvalidOption(
+      fmt::format("unknown command \"{}\"{}", word, meant.empty() ? "; see proca --help" : meant));
 }
 
-// "data verify" is the command `verify` of the command group `data`. A group may be a
-// command itself, declared before those in it: `bench`.
-CLI::App* add_app(CLI::App& root, const DeclaredCommand& command) {
-  const auto space = command.name.find(' ');
-  if (space == std::string::npos) return root.add_subcommand(command.name, command.summary);
-  const auto group = command.name.substr(0, space);
-  auto* parent = find_app(root, group);
-  if (parent == nullptr) {
-    parent = root.add_subcommand(group, group_summary(group));
-    parent->require_subcommand(1);
-  }
-  return parent->add_subcommand(command.name.substr(space + 1), command.summary);
+bool asks_for_help(Words words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  return std::find(words.begin(), end, "--help") != end ||
+         std::find(words.begin(), end, "-h") != end;
 }
 
-int parse_and_execute(int argc, char** argv, const std::vector<Command>& commands) {
-  CLI::App root("Keeps an image classifier working while its world changes.", "proca");
-  root.set_version_flag("--version", [] { return version_text(); });
-  root.require_subcommand(1);
-  std::vector<std::unique_ptr<ParsedCommand>> parsed;
-  for (auto& command : declare(commands)) {
-    parsed.push_back(std::make_unique<ParsedCommand>());
-    parsed.back()->app = add_app(root, command);
-    parsed.back()->declared = std::move(command);
-    add_parsers(*parsed.back());
+// A word may be a command (`adapt`), a group of commands (`data verify`), or both (`bench`).
+void execute_word(const CommandWord& word, Words words) {
+  std::vector<std::string> names;
+  for (const auto* member : word.members) {
+    names.push_back(last_word(*member));
+    if (words.empty() || words.front() != names.back()) continue;
+    if (!asks_for_help(words)) return execute(*member, words.subspan(1));
+    std::cout << command_help(*member);
+    return;
   }
-  try {
-    root.parse(argc, argv);
-  } catch (const CLI::Success& success) {  // --help, --version
-    return root.exit(success);
-  } catch (const CLI::ParseError& error) {
-    // The first word that CLI11 could not place, if that is what went wrong.
-    CLI::App* app = &root;
-    int word = 1;
-    while (word < argc && find_app(*app, argv[word]) != nullptr) {
-      app = find_app(*app, argv[word++]);
-    }
-    const bool is_group = !app->get_subcommands([](CLI::App*) { return true; }).empty();
-    if (is_group && word < argc && argv[word][0] != '-') {
-      throw InvalidOption(unknown_command(*app, argv[word]));
-    }
-    throw InvalidOption(error.what());
+  if (asks_for_help(words)) {
+    std::cout << word_help(word);
+    return;
   }
-  for (auto& candidate : parsed) {
-    if (!candidate->app->parsed()) continue;
-    if (candidate->app->get_subcommands().empty()) {
-      execute(*candidate);
-    } else {
-      refuse_leftovers(*candidate);
-      refuse_early_flags(*candidate);
-    }
+  if (!names.empty() && !words.empty() && !is_flag(words.front())) {
+    refuse_command(words.front(), names);
   }
-  return 0;
+  if (word.command == nullptr) {
+    throw InvalidOption(
+        fmt::format("proca {}: a command is missing: {}", word.name, fmt::join(names, ", ")));
+  }
+  const auto late = std::find_first_of(words.begin(), words.end(), names.begin(), names.end());
+  if (late != words.end()) {
+    throw InvalidOption(fmt::format("{}: must come after the whole command, proca {} {}",
+                                    words.front(), word.name, *late));
+  }
+  execute(*word.command, words);
+}
+
+void parse_and_execute(const std::vector<std::string>& all, const std::vector<Command>& commands) {
+  const auto declared = declare(commands);
+  const auto known = first_words(declared);
+  if (all.empty()) throw InvalidOption("a command is missing; see proca --help");
+  const auto& first = all.front();
+  if (first == "--help" || first == "-h") {
+    std::cout << program_help(known);
+    return;
+  }
+  if (first == "--version") {
+    std::cout << version_text() << '\n';
+    return;
+  }
+  if (is_flag(first)) {
+    throw InvalidOption(fmt::format("{}: a command comes first; see proca --help", first));
+  }
+  std::vector<std::string> names;
+  for (const auto& word : known) {
+    if (word.name == first) return execute_word(word, Words(all).subspan(1));
+    names.push_back(word.name);
+  }
+  refuse_command(first, names);
 }
 
 }  // namespace
 
 int run_command_line(int argc, char** argv, const std::vector<Command>& commands) {
   try {
-    const int code = parse_and_execute(argc, argv, with_descriptions(commands));
+    parse_and_execute({argv + std::min(argc, 1), argv + argc}, with_descriptions(commands));
     if (!std::cout.flush()) throw Error("standard output: writing failed");
-    return code;
+    return 0;
   } catch (const Interrupted& error) {
     log_error(error.what());
     return 130;

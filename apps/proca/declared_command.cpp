@@ -6,6 +6,17 @@
 
 namespace proca::app {
 
+void CommonOptions::bind(OptionSet& options) {
+  options.bind("config", config, "TOML file with the same options; a flag wins", "FILE");
+  options.bind("print-config", print_config, "print the resolved options as TOML and stop");
+  options.bind("quiet", quiet, "only warnings and errors on standard error");
+  options.bind_choice<LogLevel>("log-level", log_level, "what to log",
+                                {{"debug", LogLevel::kDebug},
+                                 {"info", LogLevel::kInfo},
+                                 {"warning", LogLevel::kWarning},
+                                 {"error", LogLevel::kError}});
+}
+
 std::vector<const Option*> DeclaredCommand::all_options() const {
   std::vector<const Option*> all;
   for (const auto& option : options->options()) all.push_back(&option);
@@ -16,21 +27,13 @@ std::vector<const Option*> DeclaredCommand::all_options() const {
 std::vector<DeclaredCommand> declare(const std::vector<Command>& commands) {
   std::vector<DeclaredCommand> declared;
   for (const auto& command : commands) {
-    DeclaredCommand one{command.name,
-                        command.summary,
-                        std::make_shared<OptionSet>(),
-                        std::make_shared<OptionSet>(),
-                        {},
-                        std::make_shared<CommonOptions>()};
+    auto& one = declared.emplace_back();
+    one.name = command.name;
+    one.summary = command.summary;
     one.run = command.configure(*one.options);
     one.common->bind(*one.common_options);
-    declared.push_back(std::move(one));
   }
   return declared;
-}
-
-std::string group_summary(const std::string& group) {
-  return group == "data" ? "data sets" : "measurements";
 }
 
 std::vector<CommandWord> first_words(const std::vector<DeclaredCommand>& commands) {
@@ -40,7 +43,7 @@ std::vector<CommandWord> first_words(const std::vector<DeclaredCommand>& command
     auto word = std::find_if(words.begin(), words.end(),
                              [&](const auto& known) { return known.name == first; });
     if (word == words.end()) {
-      words.push_back({first, group_summary(first), nullptr, {}});
+      words.push_back({first, first == "data" ? "data sets" : "", nullptr, {}});
       word = std::prev(words.end());
     }
     if (first == command.name) {
@@ -51,6 +54,10 @@ std::vector<CommandWord> first_words(const std::vector<DeclaredCommand>& command
     }
   }
   return words;
+}
+
+std::string last_word(const DeclaredCommand& command) {
+  return command.name.substr(command.name.rfind(' ') + 1);
 }
 
 std::string description(const Option& option) {

@@ -1,13 +1,13 @@
-#include <cstdio>
-#include <cstdlib>
-
 #include "command.h"
 #include "commands/commands.h"
 #include "proca/compute/device.h"
 #include "proca/core/interrupt.h"
+#include "runtime_settings.h"
 
 int main(int argc, char** argv) {
   using namespace proca::app;
+  keep_freed_memory();
+  shorten_openmp_spin(argc, argv);
   proca::catch_interrupts();
   const int code =
       run_command_line(argc, argv, {demo_command(),           data_verify_command(),
@@ -22,13 +22,6 @@ int main(int argc, char** argv) {
                                     bench_load_command(),     bench_iteration_command(),
                                     bench_training_command(), bench_inference_command(),
                                     bench_step_command()});
-  // Taking a GPU's context down in good order takes a third of a second, and the operating
-  // system does it anyway. Everything is written and closed by now. A context that is still
-  // being made would not survive its libraries.
-  constexpr bool kMakesEarlyContext = PROCA_MAKES_EARLY_CONTEXT;
-  if (kMakesEarlyContext || proca::compute::is_gpu_in_use()) {
-    std::fflush(nullptr);
-    std::_Exit(code);
-  }
+  proca::compute::finish_warm_up();  // CUDA's libraries must not be unloaded under it.
   return code;
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include <proca/compute/device.h>
 #include <proca/core/error.h>
 #include <proca/data/decode.h>
 #include <proca/data/image_source.h>
@@ -36,6 +37,10 @@ class ImagesInMemory : public proca::data::ImageSource {
 
 void run(const std::string& source, const std::string& state,
          const std::vector<std::string>& targets) {
+  // All cores, TF32 on a GPU, a CUDA stream that graphs can be recorded on. Without this call
+  // LibTorch keeps the settings that it has.
+  proca::compute::set_up_libtorch({});
+
   proca::engine::SourceTrainingOptions training;
   training.source = source;
   training.backbone = "resnet-small";

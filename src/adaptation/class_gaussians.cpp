@@ -2,15 +2,13 @@
 
 #include <limits>
 
-#include <fmt/format.h>
-
 #include "adaptation/host_doubles.h"
-#include "proca/core/error.h"
+#include "models/weights/saved_tensors.h"
 
 namespace proca::adaptation {
 namespace {
 
-// Standard normal numbers from our own stream: the same on every device.
+// Standard normal numbers from our own stream: the same for every device.
 torch::Tensor draw_normals(int64_t count, int64_t size, RandomStream& random) {
   auto draws = torch::empty({count, size}, torch::kFloat32);
   auto* values = draws.data_ptr<float>();
@@ -77,28 +75,20 @@ void ClassGaussians::load(const std::map<std::string, torch::Tensor>& tensors,
                           const torch::Device& device) {
   ClassGaussians loaded;
   if (!tensors.empty()) {
-    const auto get = [&](const std::string& name, torch::Dtype type, int64_t dim) {
-      const auto found = tensors.find(name);
-      if (found == tensors.end() || found->second.scalar_type() != type ||
-          found->second.dim() != dim) {
-        throw InputError(fmt::format("class Gaussians: {} is missing or of another shape", name));
-      }
-      return found->second.to(device);
+    const models::SavedTensors saved(tensors, "class Gaussians");
+    const auto means = saved.read("means", torch::kFloat32, {-1, -1});
+    const int64_t num_classes = means.size(0), size = means.size(1);
+    const auto read = [&](const std::string& name, const std::vector<int64_t>& shape) {
+      return saved.read(name, torch::kFloat32, shape).to(device);
     };
-    loaded.means_ = get("means", torch::kFloat32, 2);
-    loaded.variances_ = get("variances", torch::kFloat32, 2);
-    loaded.classes_ = get("classes", torch::kInt64, 1);
-    loaded.global_mean_ = get("global_mean", torch::kFloat32, 1);
-    loaded.global_deviations_ = get("global_deviations", torch::kFloat32, 1);
-    const int64_t num_classes = loaded.means_.size(0), size = loaded.means_.size(1);
-    const auto& classes = loaded.classes_;
-    if (loaded.variances_.sizes() != loaded.means_.sizes() || loaded.global_mean_.size(0) != size ||
-        loaded.global_deviations_.size(0) != size || classes.numel() == 0 ||
-        ((classes < 0) | (classes >= num_classes)).any().item<bool>()) {
-      throw InputError("class Gaussians: the saved tensors do not fit together");
-    }
-    loaded.present_ = torch::zeros({num_classes}, classes.options().dtype(torch::kBool));
-    loaded.present_.index_fill_(0, classes, true);
+    loaded.means_ = means.to(device);
+    loaded.variances_ = read("variances", {num_classes, size});
+    loaded.global_mean_ = read("global_mean", {size});
+    loaded.global_deviations_ = read("global_deviations", {size});
+    loaded.classes_ = saved.read_integers("classes", {-1}, 0, num_classes - 1).to(device);
+    if (loaded.classes_.numel() == 0) saved.refuse("classes", "is empty");
+    loaded.present_ = torch::zeros({num_classes}, loaded.classes_.options().dtype(torch::kBool));
+    loaded.present_.index_fill_(0, loaded.classes_, true);
   }
   *this = std::move(loaded);
 }
@@ -115,7 +105,7 @@ void GaussianSums::add(const torch::Tensor& latents, const torch::Tensor& labels
               "class Gaussians: latents ", latents.sizes(), " and labels ", labels.sizes());
   const auto rows = host_doubles(latents, "latent features");
   const auto host_labels = labels.to(torch::kCPU, torch::kInt64).contiguous();
-  const auto take_in = [&](int64_t group, const double* row) {
+  const auto update = [&](int64_t group, const double* row) {
     const auto count = static_cast<double>(++counts_.data_ptr<int64_t>()[group]);
     double* mean = means_.data_ptr<double>() + group * size;
     double* square = squares_.data_ptr<double>() + group * size;
@@ -130,8 +120,8 @@ void GaussianSums::add(const torch::Tensor& latents, const torch::Tensor& labels
     TORCH_CHECK(label >= 0 && label < num_classes, "label ", label, " of image ", i, " is none of ",
                 num_classes, " classes");
     const auto* row = rows.data_ptr<double>() + i * size;
-    take_in(label, row);
-    take_in(num_classes, row);
+    update(label, row);
+    update(num_classes, row);
   }
 }
 

@@ -10,10 +10,10 @@
 
 namespace proca::adaptation {
 
-/// What is remembered of a source instead of its images: for every class a Gaussian
-/// with a diagonal covariance over latent features, and one over all of them.
+/// Stands for the source images when these are gone: for every class a Gaussian with a
+/// diagonal covariance over latent features, and one over all of them.
 ///
-/// A class without images has no Gaussian: it is never drawn, and nothing is near it.
+/// A class without images has no Gaussian: it is never drawn, and its distance is infinite.
 ///
 /// Example:
 /// ```
@@ -33,7 +33,6 @@ class ClassGaussians {
   ClassGaussians() = default;
 
   bool empty() const { return !means_.defined(); }
-  int64_t num_classes() const { return empty() ? 0 : means_.size(0); }
 
   /// float [K, D] on the device; a class without images has a row of zeros, and of ones.
   const torch::Tensor& means() const { return means_; }
@@ -52,16 +51,16 @@ class ClassGaussians {
   /// float [n, K], infinite for classes that are not present.
   torch::Tensor scaled_distances(const torch::Tensor& latents) const;
 
-  /// `count` latent features that look like the source's as a whole but like none of
-  /// its classes: float [count, D]. Of four times as many draws of the global Gaussian
+  /// `count` latent features that are like the source's as a whole but like none of its
+  /// classes: float [count, D]. Of four times as many draws of the global Gaussian
   /// the first whose scaled distance is above 3 from every class; if these are
   /// too few, the ones that are farthest from their nearest class join them.
   torch::Tensor sample_negatives(int64_t count, RandomStream& random) const;
 
-  /// By name; nothing when empty.
+  /// Nothing when empty.
   std::map<std::string, torch::Tensor> save() const;
-  /// Puts what `save` gave on a device. Throws `InputError` if something is missing
-  /// or does not fit.
+  /// Restores what `save` returned, on `device`. Throws `InputError` if something is
+  /// missing or does not fit.
   void load(const std::map<std::string, torch::Tensor>& tensors, const torch::Device& device);
 
  private:
@@ -73,7 +72,7 @@ class ClassGaussians {
   torch::Tensor global_mean_, global_deviations_;  // float [D]
 };
 
-/// Takes in labelled latent features, batch by batch, and computes Gaussians of them:
+/// Accumulates labelled latent features, batch by batch, and computes their Gaussians:
 /// means and variances (divided by n) by Welford's recurrence in double on the CPU,
 /// so that neither the size of the batches nor the device matters.
 class GaussianSums {

@@ -46,8 +46,9 @@ size_t best_cut(const std::vector<double>& sorted, DetectionOptions::GroupWeight
 
 }  // namespace
 
-RuleResult detect_by_variance(const DetectionInput& input, const DetectionOptions& options) {
-  const auto sums = class_sums(input.probabilities);
+void detect_by_variance(const DetectionInput&, const DetectionOptions& options,
+                        SharedClasses& result) {
+  const auto& sums = result.sums;
   std::vector<int64_t> order(sums.size());
   std::iota(order.begin(), order.end(), int64_t{0});
   const auto sum_of = [&](int64_t k) { return sums[static_cast<size_t>(k)]; };
@@ -56,12 +57,11 @@ RuleResult detect_by_variance(const DetectionInput& input, const DetectionOption
   std::vector<double> sorted;
   for (const int64_t k : order) sorted.push_back(sum_of(k));
 
-  RuleResult result{min_max_normalised(sums), 0, {}};
+  result.scores = result.cumulative;
   order.resize(best_cut(sorted, options.hbw_weights));
   result.threshold = result.scores[static_cast<size_t>(order.back())];
   std::sort(order.begin(), order.end());
   result.classes = std::move(order);
-  return result;
 }
 
 }  // namespace proca::adaptation

@@ -1,4 +1,4 @@
-// Which classes the target shows, seen as a change of the class prior: Saerens,
+// Detection as an estimate of the target's class prior: Saerens,
 // Latinne and Decaestecker, "Adjusting the outputs of a classifier to new a priori
 // probabilities", Neural Computation 2002.
 
@@ -69,7 +69,7 @@ std::vector<double> estimate_label_shift(const torch::Tensor& probabilities,
       double total = 0;
       for (size_t k = 0; k < num_classes; ++k) total += row[k] * ratios[k];
       for (size_t k = 0; k < num_classes; ++k) {
-        // An image that shows none of the possible classes has nothing to say.
+        // An image without any probability for the possible classes changes nothing.
         next[k] += total > 0 ? row[k] * ratios[k] / total : shares[k];
       }
     }
@@ -83,16 +83,16 @@ std::vector<double> estimate_label_shift(const torch::Tensor& probabilities,
   return shares;
 }
 
-RuleResult detect_by_label_shift(const DetectionInput& input, const DetectionOptions& options) {
-  RuleResult result{
-      estimate_label_shift(input.probabilities, input.source_prior, options.temperature), 0, {}};
+void detect_by_label_shift(const DetectionInput& input, const DetectionOptions& options,
+                           SharedClasses& result) {
+  result.scores =
+      estimate_label_shift(input.probabilities, input.source_prior, options.temperature);
   result.threshold = 1 / static_cast<double>(result.scores.size());
   for (size_t k = 0; k < result.scores.size(); ++k) {
     if (result.scores[k] > result.threshold + kPrecision) {
       result.classes.push_back(static_cast<int64_t>(k));
     }
   }
-  return result;
 }
 
 }  // namespace proca::adaptation

@@ -5,8 +5,8 @@
 namespace proca::adaptation {
 namespace {
 
-// Squared distances that differ by less than this share are rounding: the two
-// images of a class of two are equally far from their mean, whatever the bits say.
+// Squared distances that differ by less than this share are equal but for rounding, such
+// as those of the two images of a class to their mean.
 constexpr double kEqualDistance = 1e-9;
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "proca/adaptation/prototype_memory.h"
 
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -19,7 +18,7 @@ int64_t prototype_bytes(const ClassPrototypes& prototypes) {
          prototypes.soft_labels.size(1) * static_cast<int64_t>(sizeof(float));
 }
 
-/// The first rows as a copy: a view would keep all of them in memory.
+/// A copy of the first rows: a view would keep all of them in memory.
 torch::Tensor first_rows(const torch::Tensor& rows, int64_t count, torch::Dtype dtype) {
   return rows.detach()
       .narrow(0, 0, count)
@@ -70,7 +69,7 @@ PrototypeMemory::PrototypeMemory(int64_t per_class, int64_t budget_bytes)
     : per_class_(per_class), budget_bytes_(budget_bytes) {
   if (per_class < 1 || budget_bytes < 0) {
     throw std::invalid_argument(fmt::format(
-        "a prototype memory of {} per class in {} bytes cannot be", per_class, budget_bytes));
+        "a prototype memory cannot hold {} per class in {} bytes", per_class, budget_bytes));
   }
 }
 
@@ -87,7 +86,7 @@ void PrototypeMemory::put(ClassPrototypes prototypes) {
     const auto& other = classes_.front();
     require(prototypes.pixels.sizes().slice(1) == other.pixels.sizes().slice(1) &&
                 prototypes.soft_labels.size(1) == other.soft_labels.size(1),
-            prototypes, "images and soft labels must have the size of those that are there");
+            prototypes, "images and soft labels must have the size of those in memory");
   }
   make_room(num_others + 1, prototype_bytes(prototypes));
   keep_first(prototypes, per_class_);
@@ -97,7 +96,6 @@ void PrototypeMemory::put(ClassPrototypes prototypes) {
   } else {
     classes_[place->second] = std::move(prototypes);
   }
-  bytes_ = size() * prototype_bytes(classes_.front());
   ++revision_;
 }
 
@@ -106,14 +104,6 @@ void PrototypeMemory::name_images(const std::function<std::string(int64_t)>& nam
     for (const int64_t id : prototypes.image_ids) prototypes.origins.push_back(name_of(id));
     prototypes.image_ids.clear();
   }
-}
-
-void PrototypeMemory::set_score(int64_t label, double score) {
-  auto& prototypes = classes_[places_.at(label)];
-  require(std::isfinite(score), prototypes, "the score must be a finite number");
-  if (prototypes.score == score) return;
-  prototypes.score = score;
-  ++revision_;
 }
 
 void PrototypeMemory::make_room(int64_t num_classes, int64_t prototype_bytes) {
@@ -128,51 +118,35 @@ void PrototypeMemory::make_room(int64_t num_classes, int64_t prototype_bytes) {
   log_warning(fmt::format(
       "prototypes per class go from {} to {}: the memory of {} bytes now holds {} {}", per_class_,
       fitting, budget_bytes_, num_classes, num_classes == 1 ? "class" : "classes"));
-  lower_to(fitting);
-}
-
-void PrototypeMemory::lower_to(int64_t per_class) {
-  for (auto& prototypes : classes_) keep_first(prototypes, per_class);
-  per_class_ = per_class;
-  bytes_ = classes_.empty() ? 0 : size() * prototype_bytes(classes_.front());
+  for (auto& prototypes : classes_) keep_first(prototypes, fitting);
+  per_class_ = fitting;
   ++revision_;
 }
 
-int64_t PrototypeMemory::label_of(int64_t index) const {
-  TORCH_CHECK(index >= 0 && index < size(), "prototype ", index, " of ", size());
-  return classes_[static_cast<size_t>(index / per_class_)].label;
+int64_t PrototypeMemory::bytes() const {
+  return classes_.empty() ? 0 : size() * prototype_bytes(classes_.front());
 }
 
 PrototypeBatch PrototypeMemory::gather(const std::vector<int64_t>& indexes) const {
-  const auto count = static_cast<int64_t>(indexes.size());
-  PrototypeBatch batch{.pixels = torch::empty({count, 0, 0, 3}, torch::kUInt8),
-                       .soft_labels = torch::empty({count, 0}, torch::kFloat32),
-                       .labels = torch::empty({count}, torch::kInt64)};
   for (const int64_t index : indexes) {
     TORCH_CHECK(index >= 0 && index < size(), "prototype ", index, " of ", size());
   }
-  if (classes_.empty()) return batch;
-
-  const auto& model = classes_.front();
-  const auto pixel_bytes = static_cast<size_t>(model.pixels[0].numel());
-  const auto num_labels = static_cast<size_t>(model.soft_labels.size(1));
-  batch.pixels =
-      torch::empty({count, model.pixels.size(1), model.pixels.size(2), 3}, torch::kUInt8);
-  batch.soft_labels = torch::empty({count, model.soft_labels.size(1)}, torch::kFloat32);
-  auto* pixels = batch.pixels.data_ptr<uint8_t>();
-  auto* soft_labels = batch.soft_labels.data_ptr<float>();
-  auto* labels = batch.labels.data_ptr<int64_t>();
+  if (classes_.empty()) {
+    return {.pixels = torch::empty({0, 0, 0, 3}, torch::kUInt8),
+            .soft_labels = torch::empty({0, 0}),
+            .labels = torch::empty({0}, torch::kInt64)};
+  }
+  // Empty slices first: without indexes the batch still has the right shape.
+  std::vector<torch::Tensor> pixels = {classes_.front().pixels.narrow(0, 0, 0)};
+  std::vector<torch::Tensor> soft_labels = {classes_.front().soft_labels.narrow(0, 0, 0)};
+  std::vector<int64_t> labels;
   for (const int64_t index : indexes) {
     const auto& prototypes = classes_[static_cast<size_t>(index / per_class_)];
-    const auto row = static_cast<size_t>(index % per_class_);
-    std::memcpy(pixels, prototypes.pixels.data_ptr<uint8_t>() + row * pixel_bytes, pixel_bytes);
-    std::memcpy(soft_labels, prototypes.soft_labels.data_ptr<float>() + row * num_labels,
-                num_labels * sizeof(float));
-    pixels += pixel_bytes;
-    soft_labels += num_labels;
-    *labels++ = prototypes.label;
+    pixels.push_back(prototypes.pixels.narrow(0, index % per_class_, 1));
+    soft_labels.push_back(prototypes.soft_labels.narrow(0, index % per_class_, 1));
+    labels.push_back(prototypes.label);
   }
-  return batch;
+  return {torch::cat(pixels), torch::cat(soft_labels), torch::tensor(labels, torch::kInt64)};
 }
 
 }  // namespace proca::adaptation

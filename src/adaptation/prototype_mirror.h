@@ -11,10 +11,10 @@ namespace proca::adaptation {
 
 /// A copy of a prototype memory on a device, so that replay finds its images there.
 ///
-/// The copy follows the memory: what has changed since the last look, class by class, is
-/// copied when prototypes are next asked for. A memory larger than the budget is not
-/// copied; its prototypes are picked on the CPU and travel through pinned memory. Either
-/// way a GPU is not waited for.
+/// The copy follows the memory: `gather` first copies the classes that have changed; a
+/// new class means that all are copied again. A memory larger than the budget is not
+/// copied; its prototypes are gathered on the CPU and copied through pinned memory.
+/// Gathering never waits for the GPU.
 ///
 /// Example:
 /// ```
@@ -35,13 +35,12 @@ class PrototypeMirror {
 
  private:
   void refresh(const PrototypeMemory& memory);
-  void make_room(const PrototypeMemory& memory);
 
   torch::Device device_;
   int64_t budget_bytes_;
-  int64_t revision_ = -1;            // of the memory when it was last looked at
-  int64_t per_class_ = 0;            // as the copy has it
-  PrototypeBatch copy_;              // of all prototypes, with room for more
+  int64_t revision_ = -1;            // of the memory at the last refresh
+  int64_t per_class_ = 0;            // of the copy
+  PrototypeBatch copy_;              // of all prototypes
   std::vector<torch::Tensor> seen_;  // by class, the memory's pixels that were copied
 };
 

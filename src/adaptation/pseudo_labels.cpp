@@ -69,31 +69,19 @@ Centroids soft_centroids(const Points& points, const torch::Tensor& probabilitie
 }
 
 /// Without the classes that no image was assigned to: their centroid would be
-/// 0 / 0, and comparing with that gives the class to every image.
+/// 0 / 0, and comparing with NaN would assign every image to the class.
 Centroids hard_centroids(const Points& points, const Assignment& assignment,
                          const std::vector<int64_t>& classes) {
-  std::vector<int64_t> counts(classes.size(), 0);
-  for (const int64_t place : assignment.places) ++counts[static_cast<size_t>(place)];
-  std::vector<int64_t> rows_of(classes.size(), -1);
-  std::vector<double> members;
-  Centroids result;
-  for (size_t place = 0; place < classes.size(); ++place) {
-    if (counts[place] == 0) continue;
-    rows_of[place] = static_cast<int64_t>(result.classes.size());
-    result.classes.push_back(classes[place]);
-    members.push_back(static_cast<double>(counts[place]));
+  const auto num_classes = static_cast<int64_t>(classes.size());
+  const auto places = torch::tensor(assignment.places, torch::kInt64);
+  const auto counts = torch::bincount(places, /*weights=*/{}, num_classes);
+  const auto sums = torch::zeros({num_classes, points.rows.size(1)}, torch::kFloat64)
+                        .index_add_(0, places, points.rows);
+  const auto kept = counts.nonzero().flatten();
+  Centroids result{{}, sums.index_select(0, kept) / counts.index_select(0, kept).unsqueeze(1)};
+  for (int64_t i = 0; i < kept.numel(); ++i) {
+    result.classes.push_back(classes[static_cast<size_t>(kept.data_ptr<int64_t>()[i])]);
   }
-
-  const int64_t size = points.rows.size(1);
-  result.rows = torch::zeros({static_cast<int64_t>(members.size()), size}, torch::kFloat64);
-  auto* sums = result.rows.data_ptr<double>();
-  const auto* row = points.rows.data_ptr<double>();
-  for (const int64_t place : assignment.places) {
-    double* sum = sums + rows_of[static_cast<size_t>(place)] * size;
-    for (int64_t i = 0; i < size; ++i) sum[i] += row[i];
-    row += size;
-  }
-  result.rows /= torch::tensor(members, torch::kFloat64).unsqueeze(1);
   return result;
 }
 

@@ -15,20 +15,19 @@
 namespace proca::adaptation {
 namespace {
 
-RuleResult detect_by_cumulative_probability(const DetectionInput& input,
-                                            const DetectionOptions& options) {
-  RuleResult result{normalised_cumulative(input.probabilities), options.alpha, {}};
+void detect_by_cumulative_probability(const DetectionInput&, const DetectionOptions& options,
+                                      SharedClasses& result) {
+  result.scores = result.cumulative;
+  result.threshold = options.alpha;
   for (size_t k = 0; k < result.scores.size(); ++k) {
     if (result.scores[k] >= options.alpha) result.classes.push_back(static_cast<int64_t>(k));
   }
-  return result;
 }
 
-RuleResult keep_all(const DetectionInput& input, const DetectionOptions&) {
-  RuleResult result{normalised_cumulative(input.probabilities), 0, {}};
+void keep_all(const DetectionInput&, const DetectionOptions&, SharedClasses& result) {
+  result.scores = result.cumulative;
   result.classes.resize(result.scores.size());
   std::iota(result.classes.begin(), result.classes.end(), int64_t{0});
-  return result;
 }
 
 /// Null if there is no such rule.
@@ -37,6 +36,18 @@ const DetectionRule* find_rule(std::string_view name) {
   const auto found = std::find_if(rules.begin(), rules.end(),
                                   [&](const DetectionRule& rule) { return rule.name == name; });
   return found == rules.end() ? nullptr : &*found;
+}
+
+/// Sum over the images for every class.
+std::vector<double> class_sums(const torch::Tensor& probabilities) {
+  const auto host = checked_probabilities(probabilities);
+  std::vector<double> sums(static_cast<size_t>(host.size(1)), 0.0);
+  const auto* value = host.data_ptr<double>();
+  // A fixed order of additions: the threads of a library sum would change the last bits.
+  for (int64_t image = 0; image < host.size(0); ++image) {
+    for (double& sum : sums) sum += *value++;
+  }
+  return sums;
 }
 
 }  // namespace
@@ -80,17 +91,6 @@ torch::Tensor checked_probabilities(const torch::Tensor& probabilities) {
   return result;
 }
 
-std::vector<double> class_sums(const torch::Tensor& probabilities) {
-  const auto host = checked_probabilities(probabilities);
-  std::vector<double> sums(static_cast<size_t>(host.size(1)), 0.0);
-  const auto* value = host.data_ptr<double>();
-  // A fixed order of additions: the threads of a library sum would change the last bits.
-  for (int64_t image = 0; image < host.size(0); ++image) {
-    for (double& sum : sums) sum += *value++;
-  }
-  return sums;
-}
-
 std::vector<double> min_max_normalised(std::vector<double> values) {
   if (values.empty()) return values;
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
@@ -98,10 +98,6 @@ std::vector<double> min_max_normalised(std::vector<double> values) {
   const double range = *high - smallest;
   for (double& value : values) value = range > 0 ? (value - smallest) / range : 1.0;
   return values;
-}
-
-std::vector<double> normalised_cumulative(const torch::Tensor& probabilities) {
-  return min_max_normalised(class_sums(probabilities));
 }
 
 SharedClasses detect_shared_classes(const DetectionInput& input, const DetectionOptions& options) {
@@ -112,16 +108,14 @@ SharedClasses detect_shared_classes(const DetectionInput& input, const Detection
   if (probabilities.size(0) == 0) {
     throw InputError("there is no target image to detect shared classes with");
   }
-  auto result = find_rule(options.rule)->apply(input, options);
+  SharedClasses result{.sums = class_sums(probabilities)};
+  result.cumulative = min_max_normalised(result.sums);
+  find_rule(options.rule)->apply(input, options, result);
   if (result.classes.empty()) {
     const auto best = std::max_element(result.scores.begin(), result.scores.end());
     result.classes.push_back(best - result.scores.begin());
   }
-  return {.classes = std::move(result.classes),
-          .sums = class_sums(probabilities),
-          .cumulative = normalised_cumulative(probabilities),
-          .scores = std::move(result.scores),
-          .threshold = result.threshold};
+  return result;
 }
 
 }  // namespace proca::adaptation

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include <torch/types.h>
 
@@ -9,37 +8,27 @@
 
 namespace proca::adaptation {
 
-/// The mean feature of each class, from batches of images: what is kept is one sum
-/// per class, however many images there are.
+/// The mean feature of each class, from batches of images: the source centres f_k of
+/// ProCA. Raw means, to be normalised where they are used. Only one sum per class is
+/// kept, however many images there are.
 class ClassCentres {
  public:
   /// Sums are kept on `device`, where the features should be.
   ClassCentres(int64_t num_classes, int64_t feature_size, torch::Device device = torch::kCPU);
   /// Features float [N, D], labels int64 [N] on the CPU, every value in [0, K).
   void add(const torch::Tensor& features, const torch::Tensor& labels);
-  /// Takes in what other ranks have added to theirs.
+  /// Adds what the other ranks have added to theirs.
   void add_up(compute::Ranks& ranks);
   /// float [K, D] on the device; a class without images has a zero row.
   torch::Tensor centres() const;
 
  private:
-  torch::Tensor sums_;           // double [K, D], on the device
-  std::vector<int64_t> counts_;  // [K]
+  torch::Tensor sums_;    // double [K, D], on the device
+  torch::Tensor counts_;  // int64 [K], on the CPU
 };
 
-/// The mean feature of each class, float [K, D] on the device of `features`: the
-/// source centres f_k of ProCA. Raw means, to be normalised where they are used.
-/// A class without images has a zero row.
-///
-/// | argument | dtype | shape  |                       |
-/// |----------|-------|--------|-----------------------|
-/// | features | float | [N, D] |                       |
-/// | labels   | int64 | [N]    | every value in [0, K) |
-torch::Tensor class_centres(const torch::Tensor& features, const torch::Tensor& labels,
-                            int64_t num_classes);
-
-/// Share of each class among the images, float [K]; what detection calls the
-/// source prior. All zero when there are none.
+/// Share of each class among the images, float [K]: the source prior of detection. All
+/// zero when there are none. Labels are int64 [N], every value in [0, K).
 torch::Tensor class_prior(const torch::Tensor& labels, int64_t num_classes);
 
 }  // namespace proca::adaptation

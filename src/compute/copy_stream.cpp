@@ -25,7 +25,7 @@ CopyStream::Copies CopyStream::copy(const std::vector<torch::Tensor>& pinned) co
 std::vector<torch::Tensor> CopyStream::use(Copies copies) const {
   const auto current = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_);
   copies.arrival.block(current);
-  // Their memory was taken for the other stream, which might give it to the next copy.
+  // Allocated on the copying stream, which could reuse their memory for the next copy.
   for (auto& tensor : copies.tensors) tensor.record_stream(current);
   return std::move(copies.tensors);
 }

@@ -8,24 +8,23 @@
 
 namespace proca::compute {
 
-/// A stream for what goes on beside training. It is one of those of high priority, of which
-/// training never is: streams are few and given out again and again.
+/// A stream for work beside training. Of high priority, because LibTorch hands out its few streams
+/// in turns, and training uses one of low priority.
 c10::Stream side_stream(torch::Device device);
 
-/// Copies to a GPU beside what it computes.
+/// Copies to a GPU while it computes.
 class CopyStream {
  public:
   explicit CopyStream(torch::Device device);
 
-  /// Tensors on their way, and the moment when they will have arrived.
+  /// Tensors being copied, and the event that marks their arrival.
   struct Copies {
     std::vector<torch::Tensor> tensors;
     c10::Event arrival;
   };
-  /// Begins to copy tensors of pinned memory.
+  /// Starts copying tensors of pinned memory.
   Copies copy(const std::vector<torch::Tensor>& pinned) const;
-  /// The tensors, for what is computed on the current stream from here on. The host does
-  /// not wait.
+  /// The tensors, for use on the current stream, which waits for them; the host does not.
   std::vector<torch::Tensor> use(Copies copies) const;
 
  private:

@@ -1,10 +1,10 @@
 #include "proca/compute/device.h"
 
 #include <algorithm>
-#include <atomic>
 #include <ctime>
 #include <exception>
 #include <fstream>
+#include <mutex>
 #include <thread>
 
 #include <ATen/Parallel.h>
@@ -22,7 +22,8 @@
 namespace proca::compute {
 namespace {
 
-std::atomic<bool> gpu_in_use = false;
+std::once_flag warm_up_begun;
+std::jthread warm_up_thread;
 
 double thread_cpu_s() {
   timespec time{};
@@ -30,10 +31,9 @@ double thread_cpu_s() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// The reference BLAS does about 3 GFLOP/s on a core, every tuned one more than
-// 50. Debian's LibTorch takes whichever is installed, so it is worth a look. The
-// matrix is small enough for one thread, and the thread's own time is counted,
-// so that a busy machine does not look like a slow BLAS.
+// The reference BLAS does about 3 GFLOP/s on a core, tuned ones more than 50. Debian's LibTorch
+// uses whichever is installed. The matrix is small enough for one thread, whose CPU time is
+// measured: other processes do not matter.
 void warn_about_slow_blas() {
   constexpr int64_t kSize = 64;
   constexpr double kSlowFlops = 8e9;
@@ -61,8 +61,8 @@ std::string cpu_name() {
   return "unknown";
 }
 
-// Makes the device's context and loads what nearly everything needs: memory, copies,
-// matrix products and convolutions, in the type and the layout that are used.
+// Creates the device's context and loads its libraries: copies, matrix products and
+// convolutions, in the type and the layout that are used.
 void warm_up(c10::Device device, Precision precision) {
   const torch::NoGradGuard no_grad;
   const auto options = torch::dtype(inference_dtype(precision, device)).device(device);
@@ -75,7 +75,7 @@ void warm_up(c10::Device device, Precision precision) {
   (result.sum() + torch::mm(matrix, matrix).sum()).to(torch::kCPU);
 }
 
-// The library behind a CPU's matrix products is loaded by the first of them.
+// The first product loads the CPU's BLAS.
 void warm_up_host() {
   for (const auto dtype : {torch::kFloat32, torch::kFloat64}) {
     const auto matrix = torch::ones({64, 64}, dtype);
@@ -87,19 +87,27 @@ void warm_up_host() {
 
 void ComputeOptions::bind(OptionSet& options) {
   options.bind("device", device, "where to compute", "auto|cpu|cuda|cuda:N");
+  options.does_not_decide();
   options.bind("threads", threads, "CPU threads; 0 = all cores", 0, 4096);
+  options.does_not_decide();
   options.bind_choice<Precision>(
       "precision", precision, "of products on a GPU; a CPU always has fp32",
       {{"fp32", Precision::kFp32}, {"tf32", Precision::kTf32}, {"bf16", Precision::kBf16}});
   options.bind_choice<GraphMode>(
-      "graph", graph, "record iterations on a GPU as CUDA graphs and repeat them",
+      "graph", graph, "capture iterations on a GPU as CUDA graphs and replay them",
       {{"auto", GraphMode::kAuto}, {"on", GraphMode::kOn}, {"off", GraphMode::kOff}});
+  options.does_not_decide();
+  options.bind_choice<Winograd>("winograd", winograd,
+                                "3 x 3 convolutions on a CPU by Winograd's algorithm",
+                                {{"on", Winograd::kOn}, {"off", Winograd::kOff}});
+  options.does_not_decide();
 }
 
 void ComputeOptions::bind_ranks(OptionSet& options) {
   options.bind("rank-timeout", rank_timeout_s,
                "seconds that another rank may take to answer, when several train together", 1,
                86400);
+  options.does_not_decide();
 }
 
 int64_t ComputeOptions::resolved_threads() const {
@@ -125,27 +133,29 @@ c10::Device choose_device(const ComputeOptions& options) {
   return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
 }
 
-bool is_gpu_in_use() { return gpu_in_use; }
-
 void begin_warm_up(const ComputeOptions& options) {
-  // Joined when the program ends, long after it is done.
-  static std::jthread thread([options] {
+  const auto run = [options] {
     try {
       const auto device = choose_device(options);
       if (!device.is_cuda()) return;
-      gpu_in_use = true;
       const std::jthread beside(warm_up_host);
       warm_up(device, options.precision);
     } catch (const std::exception& error) {
-      // Whoever uses the device next meets the same, and can tell the user.
+      // The next use of the device fails in the same way, with a message for the user.
       log_debug(fmt::format("{} could not be warmed up: {}", options.device, error.what()));
     }
-  });
+  };
+  std::call_once(warm_up_begun, [&] { warm_up_thread = std::jthread(run); });
 }
 
-c10::Device prepare_compute(const ComputeOptions& options) {
+void finish_warm_up() {
+  if (warm_up_thread.joinable()) warm_up_thread.join();
+}
+
+c10::Device set_up_libtorch(const ComputeOptions& options) {
   at::set_num_threads(static_cast<int>(options.resolved_threads()));
   set_precision(options.precision);
+  set_winograd(options.winograd);
   begin_warm_up(options);
   const auto device = choose_device(options);
   if (device.is_cpu()) warn_about_slow_blas();

@@ -6,7 +6,7 @@
 
 namespace proca::compute {
 
-/// Bytes of a GPU's memory that nobody uses; 0 in a build without CUDA.
+/// Free memory of a GPU in bytes; 0 in a build without CUDA.
 int64_t free_device_memory(c10::Device device);
 
 }  // namespace proca::compute

@@ -1,4 +1,4 @@
-// What a build without CUDA has in place of the files in cuda/.
+// In place of cuda/ in a build without CUDA.
 
 #include "compute/cuda_graph.h"
 #include "compute/device_memory.h"

@@ -1,5 +1,6 @@
 #include "proca/compute/precision.h"
 
+#include <atomic>
 #include <stdexcept>
 
 #include <ATen/Context.h>
@@ -8,6 +9,8 @@
 
 namespace proca::compute {
 namespace {
+
+std::atomic<Winograd> chosen_winograd = Winograd::kOn;
 
 // LibTorch renamed these when autocasting came to other devices than CUDA.
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
@@ -61,5 +64,9 @@ void set_precision(Precision precision) {
   at::globalContext().setAllowTF32CuDNN(allowed);
   at::globalContext().setAllowTF32CuBLAS(allowed);
 }
+
+void set_winograd(Winograd winograd) { chosen_winograd = winograd; }
+
+Winograd winograd() { return chosen_winograd; }
 
 }  // namespace proca::compute

@@ -11,7 +11,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Where this rank's rows of each group are, among all rows.
+// This rank's rows of each group.
 std::vector<Share> shares_of(const Ranks& ranks, at::IntArrayRef group_sizes) {
   std::vector<Share> shares;
   int64_t begin = 0;
@@ -30,8 +30,8 @@ torch::Tensor rows_of(const torch::Tensor& all, const std::vector<Share>& shares
   return parts.size() == 1 ? parts.front() : torch::cat(parts);
 }
 
-// Every rank computes the same losses of all rows: what comes back for this rank's rows is
-// all there is for them, and nothing has to be sent.
+// Every rank computes the same losses of all rows, so the gradient of this rank's rows is
+// complete without communication.
 class Gather : public torch::autograd::Function<Gather> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& mine, Ranks* ranks,

@@ -55,4 +55,10 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
   return nearest;
 }
 
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known,
+                         const std::string& otherwise) {
+  const auto nearest = nearest_word(word, known);
+  return nearest.empty() ? otherwise : "did you mean \"" + nearest + "\"?";
+}
+
 }  // namespace proca

@@ -25,4 +25,9 @@ namespace proca {
 /// ```
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
 
+/// The end of a message about an unknown word: `did you mean "epochs"?`, or `otherwise` if no known
+/// word is near.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known,
+                         const std::string& otherwise);
+
 }  // namespace proca

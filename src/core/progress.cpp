@@ -54,7 +54,7 @@ void Progress::print(int64_t done, std::string_view note, TimePoint now) {
   visible_ = true;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   auto facts = fmt::format("{}/{} {}", done, total_, unit_);
-  if (done > 0) {  // Before that nobody can tell how long it takes.
+  if (done > 0) {  // Before that the time left is unknown.
     const double seconds_each = std::max(elapsed, 1e-9) / static_cast<double>(done);
     const double left = static_cast<double>(total_ - done) * seconds_each;
     facts += seconds_each > 1 ? fmt::format(", {:.1f} s each", seconds_each)

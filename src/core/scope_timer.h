@@ -6,7 +6,7 @@
 
 namespace proca {
 
-/// Says in the log, with `--log-level debug`, how long its scope took.
+/// Logs, with `--log-level debug`, how long its scope took.
 ///
 /// Example:
 /// ```

@@ -14,7 +14,7 @@ bool is_on_terminal();
 /// (https://no-color.org).
 bool may_use_colour();
 
-/// Its width; 80 where it does not say.
+/// Its width; 80 where that is unknown.
 int64_t terminal_columns();
 
 /// The longest part of `text` that takes no more than `columns`, one for each character

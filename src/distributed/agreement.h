@@ -7,9 +7,9 @@
 
 namespace proca::distributed {
 
-/// Throws `Error` unless all ranks have the very same tensors. Every rank decides for itself,
-/// of the same numbers, so they are, unless machines of different kinds round differently: then it
-/// is better to stop than to train different models that nobody would notice. Nothing without
+/// Throws `Error` unless all ranks have the same tensors. Every rank makes its own decisions
+/// from the same numbers, so they agree unless different hardware rounds differently: then
+/// stopping is better than training different models unnoticed. Does nothing without
 /// ranks.
 void check_agreement(compute::Ranks* ranks, const std::string& what,
                      const models::NamedTensors& tensors);

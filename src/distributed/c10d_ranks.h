@@ -22,8 +22,7 @@ using C10dGroup = c10d::Backend;
 using C10dGroup = c10d::ProcessGroup;
 #endif
 
-/// What LibTorch calls a group, by the library that does the work. Null where this build
-/// lacks it.
+/// LibTorch's process group on Gloo or NCCL. Null if this build lacks the library.
 c10::intrusive_ptr<C10dGroup> make_gloo_group(const c10::intrusive_ptr<c10d::Store>& store,
                                               const Launch& launch,
                                               std::chrono::milliseconds timeout);

@@ -23,9 +23,9 @@ struct FreeAddresses {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
 };
 
-// This machine's address on the way to rank 0. Its host name, which Gloo would ask for,
-// often stands for 127.0.0.1, where nobody else finds it. A datagram socket need not send
-// anything to know.
+// The address of this host on the route to rank 0. Its host name, which Gloo would resolve,
+// often stands for 127.0.0.1, where other hosts cannot reach it. Connecting a datagram
+// socket finds the route without sending anything.
 std::string own_address(const Launch& launch) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
@@ -50,8 +50,8 @@ std::string own_address(const Launch& launch) {
     ::close(descriptor);
     if (known) return text;
   }
-  throw Error(fmt::format("rank {} of {}: there is no way from here to {}", launch.rank,
-                          launch.size, launch.address));
+  throw Error(fmt::format("rank {} of {}: there is no route to {}", launch.rank, launch.size,
+                          launch.address));
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ c10::intrusive_ptr<C10dGroup> make_gloo_group(const c10::intrusive_ptr<c10d::Sto
                                               const Launch& launch,
                                               std::chrono::milliseconds timeout) {
   const auto options = c10d::ProcessGroupGloo::Options::create(timeout);
-  const char* interface = std::getenv("GLOO_SOCKET_IFNAME");  // as PyTorch calls it
+  const char* interface = std::getenv("GLOO_SOCKET_IFNAME");  // PyTorch's name
   options->devices.push_back(
       interface != nullptr ? c10d::ProcessGroupGloo::createDeviceForInterface(interface)
                            : c10d::ProcessGroupGloo::createDeviceForHostname(own_address(launch)));

@@ -9,7 +9,7 @@ namespace proca::distributed {
 GradientExchange::GradientExchange(std::vector<torch::Tensor> weights,
                                    std::shared_ptr<compute::Ranks> ranks)
     : ranks_(std::move(ranks)) {
-  TORCH_CHECK(!weights.empty(), "there is nothing to exchange");
+  TORCH_CHECK(!weights.empty(), "there are no weights");
   std::reverse(weights.begin(), weights.end());
   std::vector<int64_t> sizes;
   for (auto& weight : weights) {
@@ -26,7 +26,7 @@ GradientExchange::GradientExchange(std::vector<torch::Tensor> weights,
     buckets_[i].values = torch::zeros({sizes[i]}, weights.front().options().requires_grad(false));
   }
   for (size_t i = 0; i < weights_.size(); ++i) {
-    // Called once for every way back, with the gradient of all uses of the weight.
+    // Called once per backward pass, with the gradient of all uses of the weight.
     weights_[i].hook = weights_[i].weight.register_hook(
         [this, i](const torch::Tensor& gradient) { take(i, gradient); });
   }
@@ -36,7 +36,7 @@ GradientExchange::~GradientExchange() {
   for (auto& entry : weights_) entry.weight.remove_hook(entry.hook);
 }
 
-// As the weight lies in memory: the optimiser goes over both in the same order.
+// With the strides of the weight: the optimiser goes over both in the same order.
 torch::Tensor GradientExchange::place_of(const Weight& entry) const {
   return buckets_[entry.bucket].values.as_strided(entry.weight.sizes(), entry.weight.strides(),
                                                   entry.offset);
@@ -62,7 +62,8 @@ void GradientExchange::take(size_t number, const torch::Tensor& gradient) {
   send_full_ones();
 }
 
-// In their order, whatever the order in which they get full: all ranks must send alike.
+// In the order of the buckets, not that in which they fill up: it must be the same on all
+// ranks.
 void GradientExchange::send_full_ones() {
   while (num_sent_ + 1 < buckets_.size() &&
          buckets_[num_sent_].come == buckets_[num_sent_].expected) {
@@ -74,8 +75,8 @@ void GradientExchange::send_full_ones() {
 void GradientExchange::finish() {
   is_on_ = false;
   const torch::NoGradGuard no_grad;
-  // Weights without a gradient keep a bucket from getting full; they are the same everywhere.
-  // The last bucket always waits, and takes along whether a rank was asked to stop.
+  // Weights without a gradient keep a bucket from filling up; they are the same on all ranks.
+  // The last bucket is always sent here, with the request to stop, if there is one.
   const bool asked = is_stop_requested();
   for (; num_sent_ < buckets_.size(); ++num_sent_) {
     auto& bucket = buckets_[num_sent_];

@@ -10,27 +10,27 @@
 
 namespace proca::distributed {
 
-/// Adds up the gradients of a backbone's weights over all ranks while they are being worked
-/// out: weights are put into buckets in the order in which their gradients come, from the
-/// last layer to the first, and a bucket is sent as soon as it is full.
+/// Sums the gradients of a backbone's weights over all ranks during the backward pass:
+/// weights are put into buckets in the order in which their gradients come, from the last
+/// layer to the first, and a bucket is sent as soon as it is full.
 class GradientExchange {
  public:
-  /// So many bytes make a bucket worth sending: large enough for the network's speed, small
-  /// enough that most of the way back is still ahead when the first is sent.
+  /// Size of a bucket: large enough for the network's bandwidth, small enough that the first
+  /// one is sent early in the backward pass.
   static constexpr int64_t kBucketBytes = int64_t{4} << 20;
 
-  /// `weights` in the order of the way forward.
+  /// `weights` in the order of the forward pass.
   GradientExchange(std::vector<torch::Tensor> weights, std::shared_ptr<compute::Ranks> ranks);
   ~GradientExchange();
   GradientExchange(const GradientExchange&) = delete;
   GradientExchange& operator=(const GradientExchange&) = delete;
 
-  /// Before gradients are worked out.
+  /// Before the backward pass.
   void begin();
-  /// Behind it: when it returns, `grad()` of every weight that has one is that of all ranks.
+  /// After it: makes `grad()` of every weight that has one the sum over all ranks.
   void finish();
 
-  /// Stops everything if a rank was asked to. Waits for a GPU.
+  /// Stops if any rank was asked to. Waits for a GPU.
   void agree() const;
 
   int64_t num_buckets() const { return static_cast<int64_t>(buckets_.size()); }

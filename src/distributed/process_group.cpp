@@ -1,4 +1,5 @@
-#include "distributed/process_group.h"
+#include <chrono>
+#include <memory>
 
 #include <fmt/format.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -6,6 +7,8 @@
 
 #include "distributed/c10d_ranks.h"
 #include "proca/core/error.h"
+#include "proca/core/interrupt.h"
+#include "proca/core/log.h"
 
 namespace proca::distributed {
 namespace {
@@ -33,15 +36,15 @@ class C10dRanks final : public compute::Ranks {
   }
 
  private:
-  // Calls LibTorch and says what went wrong in words of ours.
+  // Calls LibTorch; errors get a message that says what the user can do.
   template <typename Call>
   auto guarded(Call call) const {
     try {
       return call();
     } catch (const std::exception& error) {
       throw Error(fmt::format(
-          "rank {} of {}: another rank has ended or has not answered for {} s ({}); what was saved "
-          "last is kept, and the same command goes on from there",
+          "rank {} of {}: another rank has ended or has not answered for {} s ({}); the last "
+          "checkpoint is kept, run the same command again to resume",
           launch_.rank, launch_.size, timeout_.count(), first_line(error.what())));
     }
   }
@@ -67,7 +70,7 @@ class C10dRanks final : public compute::Ranks {
     torch::Tensor values_, sent_;  // kept until it is done
   };
 
-  // NCCL knows of nothing but its GPU.
+  // NCCL exchanges tensors on its GPU only.
   template <typename Begin>
   std::unique_ptr<Pending> start(Begin begin, const torch::Tensor& values) {
     TORCH_CHECK(values.is_contiguous(), "ranks exchange dense tensors only");
@@ -90,14 +93,13 @@ c10::intrusive_ptr<c10d::Store> meet(const Launch& launch, std::chrono::millisec
   if (!launch.has_agent) options.numWorkers = static_cast<size_t>(launch.size);
   options.waitWorkers = !launch.has_agent;
   options.timeout = timeout;
-  // What an earlier attempt of the same launcher left behind must not be taken for ours.
+  // Keys of an earlier attempt of the same launcher must not be read as ours.
   return c10::make_intrusive<c10d::PrefixStore>(
       fmt::format("proca/{}", launch.restart),
       c10::make_intrusive<c10d::TCPStore>(launch.address, options));
 }
 
-}  // namespace
-
+// Meets the other ranks: on a GPU through NCCL, on a CPU through Gloo.
 std::shared_ptr<compute::Ranks> join(const Launch& launch, c10::Device device,
                                      std::chrono::seconds timeout) {
   try {
@@ -118,6 +120,31 @@ std::shared_ptr<compute::Ranks> join(const Launch& launch, c10::Device device,
     throw Error(fmt::format("rank {} of {}: the ranks did not find each other at {}:{}: {}",
                             launch.rank, launch.size, launch.address, launch.port, error.what()));
   }
+}
+
+}  // namespace
+
+void join_ranks(compute::ComputeOptions& options) {
+  const auto launch = find_launch();
+  if (!launch) return;
+  if (launch->rank > 0) {
+    set_log_prefix(fmt::format("rank {}: ", launch->rank));
+    if (log_level() < LogLevel::kWarning) set_log_level(LogLevel::kWarning);
+  }
+  options.local_ranks = launch->local_size;
+  const bool is_free = options.device == "auto" || options.device == "cuda";
+  if (is_free && compute::choose_device(options).is_cuda()) {
+    options.device = fmt::format("cuda:{}", launch->local_rank);
+  }
+  const auto device = compute::choose_device(options);
+  options.ranks = join(*launch, device, std::chrono::seconds(options.rank_timeout_s));
+  stop_together();
+  log_info(fmt::format("{} ranks train together on {}", launch->size,
+                       device.is_cuda() ? "GPUs" : "CPUs"));
+}
+
+bool is_first(const compute::ComputeOptions& options) {
+  return !options.ranks || options.ranks->rank() == 0;
 }
 
 }  // namespace proca::distributed

@@ -19,7 +19,7 @@ void AdaptOptions::bind_training(OptionSet& options) {
   options.bind("budget", budget, "how much of the iterations to do, for methods that count them",
                1e-6, 1e3);
   options.bind_auto<int64_t>("budget-iterations", budget_iterations,
-                             "the budget in iterations per step; auto = as --budget says", 1,
+                             "the budget in iterations per step; auto = what --budget gives", 1,
                              1'000'000'000);
   options.bind_auto("lr", lr, "learning rate; auto = the method's own", 0.0, 100.0);
   options.bind_auto("added-lr", added_lr_factor,
@@ -45,11 +45,14 @@ void AdaptOptions::bind_training(OptionSet& options) {
   options.bind("start-weights", start_weights,
                "weight file the first step starts from instead of the source model", "FILE");
   options.bind("frozen-cache", frozen_cache,
-               "folder that keeps what the source model says about images, for other runs", "DIR");
+               "folder that keeps outputs of the source model, for other runs", "DIR");
+  options.does_not_decide();
   options.bind("tensorboard", tensorboard, "folder for event files that TensorBoard shows", "DIR");
+  options.does_not_decide();
   options.bind("checkpoint-every", checkpoint_every,
                "seconds between checkpoints within a step; 0 = after every iteration", 0,
                1'000'000);
+  options.does_not_decide();
 }
 
 methods::TrainingRecipe AdaptOptions::resolve(methods::TrainingRecipe recipe) const {

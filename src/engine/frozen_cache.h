@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -9,33 +8,29 @@
 
 namespace proca::engine {
 
-/// Answers of a model that does not change, kept in a folder from run to run: what many
-/// runs on the same images would each ask again.
+/// Outputs of a model that does not change, kept in a folder from run to run.
 ///
-/// A question is a text that names everything the answer depends on. Its answer is in
-/// `DIGEST.safetensors`, together with the question and a checksum. A file that cannot
-/// be read, or is about something else, is named in a warning and made anew. Several
-/// processes may use the folder at once; nobody tidies it up.
+/// A key is a text that names everything the output depends on. The output is in
+/// `DIGEST.safetensors`, together with the key and a checksum. A file that cannot be read, or
+/// has another key, is named in a warning and replaced. Several processes may use the folder
+/// at once; nothing in it is ever deleted.
 class FrozenCache {
  public:
   /// An empty path: nothing is kept.
   explicit FrozenCache(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
 
-  bool is_on() const { return !folder_.empty(); }
-  /// The answer from the folder, or what `compute` gives, which is then kept. Tensors of
-  /// an answer should be on the CPU. A folder that cannot be written costs a warning.
-  models::NamedTensors answer(const std::string& question,
-                              const std::function<models::NamedTensors()>& compute);
+  /// The tensors from the folder, or those of `compute`, which are then kept. They should be
+  /// on the CPU. `make_key` is called only if there is a folder. One that cannot be written
+  /// costs a warning.
+  models::NamedTensors get(const std::function<std::string()>& make_key,
+                           const std::function<models::NamedTensors()>& compute) const;
 
-  /// How often there was no need to compute.
-  int64_t num_found() const { return num_found_; }
-  std::filesystem::path file_of(const std::string& question) const;
+  std::filesystem::path file_of(const std::string& key) const;
 
  private:
-  void keep(const std::string& question, const models::NamedTensors& answer) const;
+  void keep(const std::string& key, const models::NamedTensors& tensors) const;
 
   std::filesystem::path folder_;
-  int64_t num_found_ = 0;
 };
 
 }  // namespace proca::engine

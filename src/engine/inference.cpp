@@ -43,8 +43,7 @@ std::unique_ptr<training::BatchFeed> open_feed(const data::ImageStore& store,
                                                 options.device, options.threads);
 }
 
-// The same while the caller does something else: images that are not on the device yet may be
-// many.
+// The same on another thread, because images that are not on the device yet may be many.
 std::future<std::unique_ptr<training::BatchFeed>> begin_feed(
     const data::ImageStore& store, const compute::Share& share,
     const data::Preprocessing& preprocessing, const InferenceOptions& options) {
@@ -52,7 +51,7 @@ std::future<std::unique_ptr<training::BatchFeed>> begin_feed(
     return open_feed(store, share, preprocessing, options);
   };
   if (options.device.is_cpu()) return std::async(std::launch::deferred, open);
-  // On the caller's stream, so that it finds there in order what was begun here.
+  // On the caller's stream, so that the copies come before what the caller computes.
   const auto stream = c10::impl::VirtualGuardImpl(options.device.type()).getStream(options.device);
   return std::async(std::launch::async, [open, stream] {
     const c10::StreamGuard same(stream);
@@ -64,13 +63,13 @@ void for_each_batch(
     training::BatchFeed& feed, const compute::Share& share, const InferenceOptions& options,
     const std::function<void(const training::TensorBatch&, std::vector<int64_t>)>& receive) {
   const torch::NoGradGuard no_grad;
-  // Also when a method asks in the middle of an iteration: decisions are made of this.
+  // The autocast of a training iteration must not reach into a pass that a method asks for.
   const compute::AutocastScope precise(compute::Precision::kTf32, options.device);
   Progress progress(options.title, share.count, "images");
   int64_t done = 0;
   while (const auto batch = feed.next()) {
     throw_if_interrupted("stopped");
-    // They come in order: the device need not be asked.
+    // Batches come in order, so their indexes need not be read back from the device.
     std::vector<int64_t> indexes(static_cast<size_t>(batch->images.size(0)));
     std::iota(indexes.begin(), indexes.end(), share.first + done);
     done += batch->images.size(0);
@@ -79,9 +78,8 @@ void for_each_batch(
   }
 }
 
-// A GPU's library takes longer to find out how to do a number of images it has not met than
-// to do a full batch, so there are only two numbers: those of a few images in all, and
-// full batches. Zeros fill the rest.
+// On a GPU cuDNN takes longer to choose algorithms for a new batch size than to compute a full
+// batch. So there are only two sizes, a small one and the full one; zeros fill the rest.
 torch::Tensor filled_up(const torch::Tensor& images, int64_t num_images,
                         const InferenceOptions& options) {
   constexpr int64_t kFew = 32;
@@ -93,7 +91,7 @@ torch::Tensor filled_up(const torch::Tensor& images, int64_t num_images,
   return torch::constant_pad_nd(images, {0, 0, 0, 0, 0, 0, 0, wanted - count});
 }
 
-// What the network says about one batch after the other of some images, on its device.
+// The network's outputs on a share of the images, batch by batch, on its device.
 void for_each_output(
     const models::ClassifierNetwork& network, const data::ImageStore& store,
     const compute::Share& share, const data::Preprocessing& preprocessing,
@@ -125,7 +123,16 @@ std::vector<int64_t> labels_of(const data::ImageStore& store, const std::vector<
 
 }  // namespace
 
-int64_t inference_batch_size(torch::Device device) { return device.is_cuda() ? 256 : 32; }
+InferenceOptions inference_options(const compute::ComputeOptions& compute,
+                                   training::DeviceImages* images) {
+  const auto device = compute::choose_device(compute);
+  return {.device = device,
+          .batch_size = device.is_cuda() ? 256 : 32,
+          .precision = compute.precision,
+          .images = images,
+          .threads = compute.resolved_threads(),
+          .ranks = compute.ranks.get()};
+}
 
 void predict(const models::ClassifierNetwork& network, const data::ImageStore& store,
              const data::Preprocessing& preprocessing, const InferenceOptions& options,
@@ -213,7 +220,7 @@ Evaluation evaluate_with_features(const models::ClassifierNetwork& network,
   const auto features = torch::zeros({static_cast<int64_t>(chosen.size()), network->feature_size()},
                                      torch::dtype(torch::kFloat32).device(options.device));
   const auto share = share_of(store, options);
-  // Those of images before this rank's share are others'.
+  // Those before this rank's share belong to other ranks.
   auto num_taken = static_cast<size_t>(std::lower_bound(chosen.begin(), chosen.end(), share.first) -
                                        chosen.begin());
   options.title = "evaluating";

@@ -7,6 +7,7 @@
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/models/export.h"
+#include "state/state_files.h"
 
 namespace proca::engine {
 namespace {
@@ -53,7 +54,7 @@ LoadedModel load_model(const state::StateDirectory& state) {
   model.description = manifest.model;
   model.adapted_classes = manifest.adapted_classes;
   model.network = build_network(manifest.model, std::nullopt, state.folder());
-  models::load_weights(model.network, state.read_tensors("model.safetensors"),
+  models::load_weights(model.network, state.read_tensors(state::kModelFile),
                        models::HeadPolicy::kMustMatch);
   return model;
 }

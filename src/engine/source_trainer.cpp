@@ -6,18 +6,17 @@
 #include <fmt/format.h>
 #include <torch/nn/functional/loss.h>
 #include <torch/types.h>
-#include <nlohmann/json.hpp>
 
 #include "core/files/lock_file.h"
 #include "core/files/path.h"
+#include "core/files/text_checksum.h"
 #include "core/progress.h"
 #include "core/stopwatch.h"
-#include "data/source/subset.h"
 #include "distributed/agreement.h"
-#include "engine/run_config.h"
+#include "engine/run_identity.h"
+#include "engine/source_setup.h"
 #include "models/weights/load_weights.h"
 #include "proca/core/error.h"
-#include "proca/core/file.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
 #include "proca/engine/inference.h"
@@ -26,10 +25,10 @@
 #include "proca/state/event_log.h"
 #include "state/start_event.h"
 #include "state/state_files.h"
+#include "state/state_saver.h"
 #include "state/state_writer.h"
 #include "state/tensorboard_log.h"
 #include "training/feeds/device_images.h"
-#include "training/feeds/image_tensors.h"
 #include "training/finite_check.h"
 #include "training/training_iteration.h"
 
@@ -40,36 +39,19 @@ namespace fs = std::filesystem;
 namespace F = torch::nn::functional;
 constexpr const char* kLossOfImages = "loss of images";
 
-std::string deciding_options_of(SourceTrainingOptions options) {
+constexpr const char* kPixels = "pixels";
+
+RunIdentity identify_training(SourceTrainingOptions options, const data::ImageListing& source) {
   OptionSet set;
   options.bind(set);
-  return deciding_options(set);
+  RunIdentity identity;
+  identity.add(set);
+  identity.add_note("images", describe_images(source));
+  return identity;
 }
 
-// The manifest is JSON, which is UTF-8.
-void check_text(const std::string& text) {
-  try {
-    static_cast<void>(nlohmann::json(text).dump());
-  } catch (const nlohmann::json::exception&) {
-    throw InputError(fmt::format("\"{}\": the name is not UTF-8; rename it", text));
-  }
-}
-
-void check_classes(const data::ImageListing& listing) {
-  if (listing.num_classes() < 2) {
-    throw InputError(fmt::format("{}: has only one class, \"{}\"; a classifier needs two or more",
-                                 listing.origin, listing.class_names.front()));
-  }
-  const auto counts = listing.count_per_class();
-  for (size_t label = 0; label < counts.size(); ++label) {
-    if (counts[label] == 0) {
-      log_warning(fmt::format("{}: class {} has no image", listing.origin, label));
-    }
-  }
-}
-
-// A kill right after the last checkpoint leaves files under the names they had while they were
-// written. Readers of ours know them; others look for `model.safetensors`.
+// A kill right after the last checkpoint leaves files with the names of staged ones. Our own
+// readers know them; others look for `model.safetensors`.
 void finish_last_checkpoint(const fs::path& folder) {
   for (const auto& entry : entries_of(folder)) {
     if (entry.extension() != ".next") continue;
@@ -78,107 +60,81 @@ void finish_last_checkpoint(const fs::path& folder) {
   }
 }
 
+struct EpochCost {
+  Stopwatch watch;
+  int64_t images = 0;
+  double data_s = 0;  // how long the host waited for images
+};
+
 class SourceTrainer {
  public:
+  // Everything about the input is checked before anything is written.
   SourceTrainer(const SourceTrainingOptions& options, const fs::path& out)
       : options_(options),
         recipe_(options.resolved_recipe()),
-        device_(compute::prepare_compute(options.compute)),
-        out_(normalise_path(out)) {}
+        device_(compute::choose_device(options.compute)),
+        out_(normalise_path(out)),
+        images_(options_) {
+    images_.describe(manifest_);
+    identity_ = identify_training(options_, images_.listing());
+  }
 
   SourceTrainingResult run() {
-    refuse_if_locked(out_ / "lock");
-    // Everything about the input is checked before anything is written.
-    open_source();
-    config_ = deciding_options_of(options_) + describe_images(source_->listing());
-    manifest_.config_digest = digest(config_);
     if (is_trained()) {
       finish_last_checkpoint(out_);
       return {recipe_.epochs, std::nullopt};
     }
-    build();
+    build_network_and_optimizer();
     state::StateWriter writer(out_);
     // Once more: until the lock was ours, another process may have gone on with it.
     if (is_trained()) return {recipe_.epochs, std::nullopt};
+    const auto config = complete_identity().text();
+    manifest_.config_digest = crc32_digits(config);
     if (state::StateDirectory::exists(out_)) resume(state::StateDirectory(out_));
-    load_images();
-    save_fixed_files(writer);
-    state::EventLog events(out_ / "events.jsonl", manifest_.events_bytes, manifest_.events_crc);
-    std::optional<state::TensorBoardLog> tensorboard;
-    if (!options_.tensorboard.empty()) {
-      tensorboard.emplace(options_.tensorboard, manifest_.epoch);
-      events.observe(
-          [&](const auto& event, const auto& fields) { tensorboard->add(event, fields); });
-    }
-    state::write_start_event(events, options_.compute, device_);
-    SourceTrainingResult result;
-    while (manifest_.epoch < recipe_.epochs) {
-      try {
-        result.holdout_accuracy = train_epoch(manifest_.epoch, events);
-      } catch (const Interrupted&) {
-        if (unsaved_) save_checkpoint(writer, *unsaved_);
-        throw;
-      }
-      ++manifest_.epoch;
-      manifest_.events_bytes = events.size();
-      manifest_.events_crc = events.crc();
-      end_epoch(writer);
-    }
-    if (recipe_.epochs == 0) save_checkpoint(writer, state());  // The weights are the model.
-    result.epochs = manifest_.epoch;
-    return result;
+    device_images_ = training::make_device_images(options_.load.cache_gpu, options_.compute);
+    writer.put_text(state::kConfigFile, config);
+    if (!script_.empty()) writer.put_text(state::kScriptFile, script_);
+    return train(writer);
   }
 
  private:
   // Whether the state holds this very training, finished. Another training is refused.
-  bool is_trained() const {
+  bool is_trained() {
     if (!state::StateDirectory::exists(out_)) return false;
     const state::StateDirectory state(out_);
-    if (state.manifest().config_digest != digest(config_)) {
-      refuse_other_options(out_.string(), "holds a training", state.read_text(state::kConfigFile),
-                           config_, "use the same or another --out");
-    }
+    const auto theirs = RunIdentity::parse(state.read_text(state::kConfigFile));
+    auto known = theirs;  // without decoding; early versions had no more
+    std::erase_if(known.fields, [](const auto& field) { return field.name == kPixels; });
+    check_same(known, identity_);
+    if (known != theirs) check_same(theirs, complete_identity());
     if (state.manifest().phase != state::Phase::kReady) return false;
     log_info(
         fmt::format("{}: is trained already, {} epochs", out_.string(), state.manifest().epoch));
     return true;
   }
 
-  void open_source() {
-    source_ = data::open_images(fs::path(options_.source),
-                                {.labels = data::Labels::kRequired, .root = options_.load.root});
-    check_classes(source_->listing());
-    check_text(options_.source);
-    for (const auto& name : source_->listing().class_names) check_text(name);
-    manifest_.source = fs::absolute(normalise_path(options_.source)).lexically_normal().string();
-    if (!options_.load.root.empty()) {
-      manifest_.source_root = fs::absolute(options_.load.root).lexically_normal().string();
-    }
+  void check_same(const RunIdentity& theirs, const RunIdentity& mine) const {
+    if (theirs == mine) return;
+    refuse_other_identity(out_.string(), "holds a training", theirs, mine,
+                          "use the same or another --out");
   }
 
-  void build() {
-    auto& model = manifest_.model;
-    model.backbone = options_.backbone;
-    model.class_names = source_->listing().class_names;
-    model.preprocessing.image_size = options_.image_size;
-    model.stride_in = options_.stride_in.value_or(models::StrideIn::k3x3);
-    std::optional<models::WeightFile> weights;
-    if (!options_.weights.empty()) {
-      weights = models::read_weight_file(options_.weights);
-      if (!options_.stride_in) {
-        model.stride_in = models::stride_in_of(*weights).value_or(model.stride_in);
-      }
+  // Loads the images, if that is still to do, and adds their pixels.
+  RunIdentity complete_identity() {
+    images_.load(manifest_.model.preprocessing);
+    const auto threads = options_.compute.resolved_threads();
+    if (pixels_.empty()) {
+      const auto* holdout = images_.holdout();
+      pixels_ = fmt::format("{:016x} {:016x}", hash_pixels(images_.training(), threads),
+                            holdout != nullptr ? hash_pixels(*holdout, threads) : 0);
     }
-    const auto seed = static_cast<uint64_t>(options_.seed);
-    network_ = build_network(model, seed, fs::current_path());
-    if (weights) {
-      const auto report = models::load_weights(network_, *weights);
-      if (!report.notice.empty()) log_info(report.notice);
-    }
-    if (model.backbone.starts_with("script:")) {
-      script_ = read_text_file(model.backbone.substr(7));
-      model.backbone = std::string("script:") + state::kScriptFile;
-    }
+    auto identity = identity_;
+    identity.add_note(kPixels, pixels_);
+    return identity;
+  }
+
+  void build_network_and_optimizer() {
+    network_ = build_source_network(options_, manifest_.model, script_);
     network_->to(device_);
     training::Sgd sgd({{network_->backbone_parameters(), recipe_.lr, options_.weight_decay},
                        {network_->head_parameters(), recipe_.head_lr, options_.weight_decay}},
@@ -202,34 +158,70 @@ class SourceTrainer {
     log_info(fmt::format("{}: goes on after epoch {}", out_.string(), manifest_.epoch));
   }
 
-  void load_images() {
-    const auto split = data::stratified_split(source_->listing(), options_.holdout,
-                                              static_cast<uint64_t>(options_.seed));
-    const auto threads = options_.compute.resolved_threads();
-    images_ = std::make_unique<training::DeviceImages>(
-        device_, training::image_budget(options_.load.cache_gpu, device_), threads);
-    training_.emplace(options_.load.make_store(
-        data::subset(source_, split.training),
-        {data::ResizeOptions::Mode::kExact, options_.resolved_resize()}, threads));
-    if (training_->size() < 2) {
-      throw InputError(
-          fmt::format("{}: {} image is too few to train on", options_.source, training_->size()));
+  SourceTrainingResult train(state::StateWriter& writer) {
+    state::EventLog events(out_ / state::kEventsFile, manifest_.events_bytes, manifest_.events_crc);
+    std::optional<state::TensorBoardLog> tensorboard;
+    if (!options_.tensorboard.empty()) {
+      tensorboard.emplace(options_.tensorboard, manifest_.epoch);
+      events.observe(
+          [&](const auto& event, const auto& fields) { tensorboard->add(event, fields); });
     }
-    if (split.holdout.empty()) {
-      if (options_.holdout > 0) {
-        log_warning("--holdout: the classes have too few images; none is kept back");
+    state::write_start_event(events, options_.compute, device_);
+    state::StateSaver saver(writer);
+    SourceTrainingResult result;
+    while (manifest_.epoch < recipe_.epochs) {
+      try {
+        result.holdout_accuracy = train_epoch(manifest_.epoch, events);
+      } catch (const Interrupted&) {
+        if (unsaved_) saver.save_now(*unsaved_);
+        throw;
       }
-      return;
+      ++manifest_.epoch;
+      manifest_.events_bytes = events.size();
+      manifest_.events_crc = events.crc();
+      end_epoch(saver);
     }
-    auto load = options_.load;  // What the training images left of the memory.
-    load.cache_ram = std::max<int64_t>(0, load.cache_ram - training_->cached_bytes());
-    holdout_.emplace(load.make_store(data::subset(source_, split.holdout),
-                                     manifest_.model.preprocessing.resolved_resize(), threads));
+    if (recipe_.epochs == 0) end_epoch(saver);  // The weights are the model.
+    result.epochs = manifest_.epoch;
+    return result;
   }
 
-  void save_fixed_files(state::StateWriter& writer) {
-    writer.put_text(state::kConfigFile, config_);
-    if (!script_.empty()) writer.put_text(state::kScriptFile, script_);
+  // Writing takes as long as a short epoch on a GPU. Until it is due a copy in memory will do,
+  // which is written if the next epoch is interrupted.
+  void end_epoch(state::StateSaver& saver) {
+    distributed::check_agreement(options_.compute.ranks.get(), "network", network_->state());
+    auto change = checkpoint();
+    const auto every_s = static_cast<double>(options_.checkpoint_every);
+    if (manifest_.epoch == recipe_.epochs || since_saving_.seconds() >= every_s) {
+      unsaved_.reset();
+      saver.save_now(change);
+      since_saving_.restart();
+    } else {
+      change.copy_tensors();
+      unsaved_ = std::move(change);
+    }
+  }
+
+  // The last epoch's model is the source model.
+  state::StateChange checkpoint() {
+    const auto model = network_->state();
+    // The last iteration's loss was computed with the weights before its update.
+    if (const auto weight = training::find_not_finite(model)) {
+      throw Error(fmt::format(
+          "epoch {}: a weight of \"{}\" is no longer a number; start again with a lower --lr and "
+          "another --out",
+          manifest_.epoch, *weight));
+    }
+    state::StateChange change{.tensors = {{state::kModelFile, model}}};
+    if (manifest_.epoch < recipe_.epochs) {
+      change.tensors.emplace_back(state::kOptimizerFile, iteration_->optimizers().state());
+    } else {
+      manifest_.phase = state::Phase::kReady;
+      change.tensors.emplace_back(state::kSourceFile, model);
+      change.removed = {state::kOptimizerFile};
+    }
+    change.manifest = manifest_;
+    return change;
   }
 
   double lr_scale(int64_t iteration, int64_t total) const {
@@ -248,39 +240,41 @@ class SourceTrainer {
             {kLossOfImages, loss.detach() * static_cast<double>(logits.size(0)), /*weight=*/0}};
   }
 
+  std::unique_ptr<training::BatchFeed> open_feed(data::Batches batches, int64_t epoch) {
+    std::vector<int64_t> epochs(batches.size(), epoch);
+    return device_images_->feed(images_.training(),
+                                {.batches = std::move(batches),
+                                 .augmentation = {.image_size = options_.image_size,
+                                                  .crop = options_.crop,
+                                                  .flip_probability = recipe_.flip},
+                                 .seed = static_cast<uint64_t>(options_.seed),
+                                 .epochs = std::move(epochs)},
+                                manifest_.model.preprocessing);
+  }
+
   // One pass over the images; returns the held-out accuracy if there is a hold-out.
   std::optional<double> train_epoch(int64_t epoch, state::EventLog& events) {
-    const Stopwatch watch;
     network_->train();
-    const auto batches =
-        data::training_batches(training_->size(), options_.batch_size,
-                               static_cast<uint64_t>(options_.seed), "source", epoch);
+    EpochCost cost;
+    const int64_t num_images = images_.training().size();
+    auto batches = data::training_batches(num_images, options_.batch_size,
+                                          static_cast<uint64_t>(options_.seed), "source", epoch);
     const auto per_epoch = static_cast<int64_t>(batches.size());
-    const auto feed = images_->feed(*training_,
-                                    {.batches = batches,
-                                     .augmentation = {.image_size = options_.image_size,
-                                                      .crop = options_.crop,
-                                                      .flip_probability = recipe_.flip},
-                                     .seed = static_cast<uint64_t>(options_.seed),
-                                     .epochs = std::vector<int64_t>(batches.size(), epoch)},
-                                    manifest_.model.preprocessing);
-    Progress progress(fmt::format("epoch {}/{}", epoch + 1, recipe_.epochs), training_->size(),
-                      "images");
-    int64_t done = 0;
-    double data_s = 0;  // How long the host waited for images.
+    const auto feed = open_feed(std::move(batches), epoch);
+    Progress progress(fmt::format("epoch {}/{}", epoch + 1, recipe_.epochs), num_images, "images");
     for (int64_t i = 0;; ++i) {
       const Stopwatch waiting;
       const auto batch = feed->next();
       if (!batch) break;
-      data_s += waiting.seconds();
+      cost.data_s += waiting.seconds();
       throw_if_interrupted("stopped; the same command goes on after the last finished epoch");
       iteration_->run({.source_images = batch->images, .source_labels = batch->labels},
                       lr_scale(epoch * per_epoch + i, recipe_.epochs * per_epoch));
-      done += batch->images.size(0);
-      progress.update(done, note_);
+      cost.images += batch->images.size(0);
+      progress.update(cost.images, note_);
     }
     const double loss = iteration_->take_means().at(kLossOfImages) *
-                        static_cast<double>(per_epoch) / static_cast<double>(done);
+                        static_cast<double>(per_epoch) / static_cast<double>(cost.images);
     note_ = fmt::format("loss {:.4f}", loss);
     if (!std::isfinite(loss)) {
       throw Error(fmt::format(
@@ -288,35 +282,24 @@ class SourceTrainer {
           "--out",
           epoch + 1));
     }
-    return report_epoch(epoch, loss, {done, watch.seconds(), data_s}, events);
+    return report_epoch(epoch, loss, cost, events);
   }
-
-  // What an epoch cost.
-  struct EpochCost {
-    int64_t images = 0;
-    double seconds = 0;
-    double data_s = 0;
-  };
 
   std::optional<double> report_epoch(int64_t epoch, double loss, const EpochCost& cost,
                                      state::EventLog& events) {
-    const double images_per_s = static_cast<double>(cost.images) / cost.seconds;
+    const double seconds = cost.watch.seconds();
+    const double images_per_s = static_cast<double>(cost.images) / seconds;
     auto line = fmt::format("epoch {}/{}: loss {:.4f}, {:.0f} images/s", epoch + 1, recipe_.epochs,
                             loss, images_per_s);
     std::vector<state::EventField> fields = {{"epoch", epoch + 1},
                                              {"loss", loss},
                                              {"images_per_s", images_per_s},
-                                             {"seconds", cost.seconds},
+                                             {"seconds", seconds},
                                              {"data_s", cost.data_s}};
     std::optional<double> accuracy;
-    if (holdout_) {
-      accuracy = evaluate(network_, *holdout_, manifest_.model.preprocessing,
-                          {.device = device_,
-                           .batch_size = inference_batch_size(device_),
-                           .precision = options_.compute.precision,
-                           .images = images_.get(),
-                           .threads = options_.compute.resolved_threads(),
-                           .ranks = options_.compute.ranks.get()})
+    if (const auto* holdout = images_.holdout()) {
+      accuracy = evaluate(network_, *holdout, manifest_.model.preprocessing,
+                          inference_options(options_.compute, device_images_.get()))
                      .accuracy();
       line += fmt::format(", held-out accuracy {:.2f} %", *accuracy * 100);
       fields.emplace_back("holdout_accuracy_percent", *accuracy * 100);
@@ -326,69 +309,28 @@ class SourceTrainer {
     return accuracy;
   }
 
-  // Everything that is trained: live tensors, or copies of them.
-  struct State {
-    models::NamedTensors network, optimizer;
-  };
-  State state() const { return {network_->state(), iteration_->optimizers().state()}; }
-
-  // Writing takes as long as a short epoch on a GPU. Until it is due a copy will do, which
-  // is written if the next epoch is cut off.
-  void end_epoch(state::StateWriter& writer) {
-    distributed::check_agreement(options_.compute.ranks.get(), "network", network_->state());
-    const auto every = static_cast<double>(options_.checkpoint_every);
-    if (manifest_.epoch == recipe_.epochs || since_saving_.seconds() >= every) {
-      unsaved_.reset();
-      save_checkpoint(writer, state());
-      since_saving_.restart();
-      return;
-    }
-    unsaved_ = state();
-    for (auto* part : {&unsaved_->network, &unsaved_->optimizer}) {
-      for (auto& [name, tensor] : *part) tensor = tensor.detach().clone();
-    }
-  }
-
-  void save_checkpoint(state::StateWriter& writer, const State& state) {
-    // The last iteration's loss is of the weights before it.
-    if (const auto weight = training::find_not_finite(state.network)) {
-      throw Error(fmt::format(
-          "epoch {}: a weight of \"{}\" is no longer a number; start again with a lower --lr and "
-          "another --out",
-          manifest_.epoch, *weight));
-    }
-    writer.put_tensors(state::kModelFile, state.network, {});
-    if (manifest_.epoch < recipe_.epochs) {
-      writer.put_tensors(state::kOptimizerFile, state.optimizer, {});
-    } else {
-      manifest_.phase = state::Phase::kReady;
-      writer.put_tensors(state::kSourceFile, state.network, {});
-      writer.remove(state::kOptimizerFile);
-    }
-    writer.commit(manifest_);
-  }
-
   SourceTrainingOptions options_;
   Recipe recipe_;
-  std::string config_;
+  RunIdentity identity_;  // without the pixels
+  std::string pixels_;    // hashes; empty until the images are loaded
   torch::Device device_;
   fs::path out_;
   state::Manifest manifest_;
-  std::string script_;  // the file of a script backbone, which the state keeps
-  std::shared_ptr<data::ImageSource> source_;
+  std::string script_;  // the content of a script backbone's file
+  SourceTrainingSet images_;
+  std::shared_ptr<training::DeviceImages> device_images_;
   models::ClassifierNetwork network_{nullptr};
   std::optional<training::TrainingIteration> iteration_;
   Stopwatch since_saving_;
-  std::optional<State> unsaved_;  // of the last finished epoch, if no file has it
-  std::string note_;              // beside the progress bar: the last epoch's loss
-  std::optional<data::ImageStore> training_, holdout_;
-  std::unique_ptr<training::DeviceImages> images_;
+  std::optional<state::StateChange> unsaved_;  // the end of the last epoch, if no file has it
+  std::string note_;                           // beside the progress bar: the last epoch's loss
 };
 
 }  // namespace
 
 SourceTrainingResult train_source(const SourceTrainingOptions& options, const fs::path& out) {
   options.validate();
+  refuse_if_locked(normalise_path(out) / state::kLockFile);
   return SourceTrainer(options, out).run();
 }
 

@@ -12,9 +12,11 @@ void SourceTrainingOptions::bind(OptionSet& options) {
   bind_model(options);
   bind_training(options);
   options.bind("tensorboard", tensorboard, "folder for event files that TensorBoard shows", "DIR");
+  options.does_not_decide();
   options.bind("checkpoint-every", checkpoint_every,
                "seconds between checkpoints, at the end of an epoch; 0 = after every epoch", 0,
                1'000'000);
+  options.does_not_decide();
   options.bind("seed", seed, "of every random choice", 0);
   load.bind(options);
   compute.bind(options);

@@ -1,7 +1,5 @@
 #include "engine/start_weights.h"
 
-#include <stdexcept>
-
 #include <fmt/format.h>
 
 #include "models/weights/load_weights.h"
@@ -13,18 +11,6 @@ namespace proca::engine {
 namespace {
 
 using Start = methods::TrainingRecipe::Start;
-
-std::string_view word_of(data::Crop crop) {
-  switch (crop) {
-    case data::Crop::kCentre:
-      return "centre";
-    case data::Crop::kRandom:
-      return "random";
-    case data::Crop::kRandomResized:
-      return "random-resized";
-  }
-  throw std::logic_error("a crop without a word");
-}
 
 }  // namespace
 
@@ -53,16 +39,6 @@ void start_network(models::ClassifierNetwork& network, const AdaptOptions& optio
                        models::HeadPolicy::kMustMatch);
   const auto report = models::load_weights(network, models::read_weight_file(file));
   if (!report.notice.empty()) log_info(report.notice);
-}
-
-std::string describe_training(const AdaptOptions& options, const methods::TrainingRecipe& recipe) {
-  return fmt::format(
-      "epochs = {}\niterations = {}\nbudget-iterations = {}\nbatch-size = {}\nlr = {}\n"
-      "added-lr = {}\nmomentum = {}\nweight-decay = {}\ncrop = \"{}\"\nflip = {}\nseed = {}\n"
-      "start-weights = {}\n",
-      recipe.epochs, recipe.iterations, options.resolve_iterations(recipe), recipe.batch_size,
-      recipe.lr, recipe.added_lr_factor, recipe.momentum, recipe.weight_decay, word_of(recipe.crop),
-      recipe.flip, options.seed, toml_string(start_weights_of(options)));
 }
 
 }  // namespace proca::engine

@@ -18,7 +18,4 @@ void start_network(models::ClassifierNetwork& network, const AdaptOptions& optio
                    const methods::MethodSpec& method, const state::ModelDescription& description,
                    const std::filesystem::path& folder);
 
-/// What decides how a step trains, less the method's own options, as lines of TOML.
-std::string describe_training(const AdaptOptions& options, const methods::TrainingRecipe& recipe);
-
 }  // namespace proca::engine

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "core/scope_timer.h"
 #include "training/feeds/image_tensors.h"
 
 namespace proca::engine {
@@ -60,8 +61,8 @@ state::FeaturePoints prototype_points(const adaptation::PrototypeMemory& memory,
   std::unordered_map<std::string, int64_t> row_of;
   for (size_t i = 0; i < seen.names.size(); ++i) row_of[seen.names[i]] = static_cast<int64_t>(i);
   const int64_t per_class = shown_of(memory);
-  std::vector<torch::Tensor> pixels;  // of those that nobody has looked at
-  std::vector<int64_t> rows;          // in what was seen, then in those
+  std::vector<torch::Tensor> pixels;  // of the others
+  std::vector<int64_t> rows;          // in `seen`, then among the others
   int64_t next_row = seen.size();
   for (const auto& entry : memory.classes()) {
     points.pseudo_labels.insert(points.pseudo_labels.end(), static_cast<size_t>(per_class),
@@ -72,16 +73,16 @@ state::FeaturePoints prototype_points(const adaptation::PrototypeMemory& memory,
       if (found == row_of.end()) pixels.push_back(entry.pixels[i]);
     }
   }
-  auto looks = seen;
+  auto all = seen;
   if (!pixels.empty()) {
     const auto more =
         points_of(predict_pixels(network, torch::stack(pixels), preprocessing, options));
-    looks.features = seen.size() > 0 ? torch::cat({seen.features, more.features}) : more.features;
-    looks.predicted.insert(looks.predicted.end(), more.predicted.begin(), more.predicted.end());
+    all.features = seen.size() > 0 ? torch::cat({seen.features, more.features}) : more.features;
+    all.predicted.insert(all.predicted.end(), more.predicted.begin(), more.predicted.end());
   }
-  points.features = looks.features.index_select(0, torch::tensor(rows, torch::kInt64));
+  points.features = all.features.index_select(0, torch::tensor(rows, torch::kInt64));
   for (const int64_t row : rows) {
-    points.predicted.push_back(looks.predicted[static_cast<size_t>(row)]);
+    points.predicted.push_back(all.predicted[static_cast<size_t>(row)]);
   }
   return points;
 }
@@ -95,6 +96,18 @@ state::FeaturePoints centre_points(const torch::Tensor& centres,
   std::iota(points.labels.begin(), points.labels.end(), 0);
   points.pseudo_labels = points.labels;
   return points;
+}
+
+state::FeatureSets reference_points(const Adapter& adapter, StepInputs& inputs,
+                                    const state::FeaturePoints& seen) {
+  const ScopeTimer timer("features of prototypes");
+  state::FeatureSets sets;
+  if (const auto* memory = adapter.memory()) {
+    sets.prototypes = prototype_points(*memory, seen, adapter.network(),
+                                       adapter.manifest().model.preprocessing, inputs.inference());
+  }
+  sets.centres = centre_points(inputs.known_centres(), adapter.network());
+  return sets;
 }
 
 }  // namespace proca::engine

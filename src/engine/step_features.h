@@ -1,13 +1,15 @@
 #pragma once
 
+#include "engine/step_inputs.h"
 #include "proca/data/image_store.h"
+#include "proca/engine/adapter.h"
 #include "proca/engine/inference.h"
 #include "proca/methods/method.h"
 #include "proca/state/feature_record.h"
 
 namespace proca::engine {
 
-// The points of a step's `features.safetensors`, each from a look by the current network.
+// The points of a step's `features.safetensors`: outputs of the current network.
 
 /// Some of the step's images, with their pseudo-labels if there are any.
 state::FeaturePoints target_points(const data::ImageStore& target,
@@ -16,20 +18,24 @@ state::FeaturePoints target_points(const data::ImageStore& target,
                                    const data::Preprocessing& preprocessing,
                                    const InferenceOptions& options);
 
-/// What the prototypes that a record shows were called: the first ones of every class.
+/// The names of the prototypes that a record shows: the first ones of every class.
 std::vector<std::string> shown_prototypes(const adaptation::PrototypeMemory& memory);
 
-/// Those prototypes; their class is their pseudo-label. What `seen` says of images by name
-/// is taken as it is; the others are looked at.
+/// Those prototypes, with their class as pseudo-label. Those whose names are among `seen`
+/// take features and predicted class from there; the others are passed through the network.
 state::FeaturePoints prototype_points(const adaptation::PrototypeMemory& memory,
                                       const state::FeaturePoints& seen,
                                       const models::ClassifierNetwork& network,
                                       const data::Preprocessing& preprocessing,
                                       const InferenceOptions& options);
 
-/// Centres of source classes, float [K, D], in case they live in the network's feature
-/// space: not if they are undefined, nor behind layers that the source model has not.
+/// The source model's class centres, float [K, D]. None if `centres` is undefined, or if the
+/// network has layers that the source model has not, and so another feature space.
 state::FeaturePoints centre_points(const torch::Tensor& centres,
                                    const models::ClassifierNetwork& network);
+
+/// The points beside the target images: prototypes and centres.
+state::FeatureSets reference_points(const Adapter& adapter, StepInputs& inputs,
+                                    const state::FeaturePoints& seen = {});
 
 }  // namespace proca::engine

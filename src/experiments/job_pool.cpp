@@ -25,48 +25,28 @@ namespace {
 constexpr auto kPollInterval = std::chrono::milliseconds(20);
 constexpr int kCannotStart = 127;
 
-// Everything that a process needs, laid out before the fork: between fork and exec a
-// program with threads may not allocate.
-class Launch {
- public:
-  Launch(const Job& job, const JobSlot& slot) : words_(job.command) {
-    words_.insert(words_.end(), slot.arguments.begin(), slot.arguments.end());
-    for (char** variable = environ; *variable != nullptr; ++variable) {
-      const std::string text = *variable;
-      if (!slot.environment.contains(text.substr(0, text.find('=')))) variables_.push_back(text);
-    }
-    for (const auto& [name, value] : slot.environment) variables_.push_back(name + "=" + value);
-    for (auto& word : words_) argv_.push_back(word.data());
-    for (auto& variable : variables_) envp_.push_back(variable.data());
-    argv_.push_back(nullptr);
-    envp_.push_back(nullptr);
-    // Made now: making it from several words would allocate.
-    failure_ = fmt::format("error: {} cannot be started\n", words_.front());
-  }
-
-  pid_t start(int log) {
-    const pid_t parent = getpid();
-    const pid_t child = fork();
-    if (child != 0) return child;
-    // A group of its own: the terminal sends Ctrl-C to all of a group, and this
-    // program passes it on.
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(kCannotStart);  // It died before the line above.
-    const int nothing = open("/dev/null", O_RDONLY);
-    dup2(nothing, STDIN_FILENO);
-    dup2(log, STDOUT_FILENO);
-    dup2(log, STDERR_FILENO);
-    execve(argv_[0], argv_.data(), envp_.data());
-    [[maybe_unused]] const auto written = write(log, failure_.data(), failure_.size());
-    _exit(kCannotStart);
-  }
-
- private:
-  std::vector<std::string> words_, variables_;
-  std::vector<char*> argv_, envp_;
-  std::string failure_;
-};
+// Starts a process that writes to `log`. Between fork and exec a program with threads must not
+// allocate, so everything is prepared before the fork.
+pid_t start_process(std::vector<std::string> words, int log) {
+  const auto failure = fmt::format("error: {} cannot be started\n", words.front());
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child != 0) return child;
+  // A group of its own: the terminal sends Ctrl-C to all of a group, and this program passes it on.
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(kCannotStart);  // It died before the line above.
+  const int nothing = open("/dev/null", O_RDONLY);
+  dup2(nothing, STDIN_FILENO);
+  dup2(log, STDOUT_FILENO);
+  dup2(log, STDERR_FILENO);
+  execv(arguments[0], arguments.data());
+  [[maybe_unused]] const auto written = write(log, failure.data(), failure.size());
+  _exit(kCannotStart);
+}
 
 int open_log(const std::filesystem::path& path) {
   if (path.has_parent_path()) create_writable_folder(path.parent_path());
@@ -92,7 +72,7 @@ class Pool {
         running_(slots.size()),
         ends_(jobs.size()) {}
 
-  // Whatever goes wrong here, no job is left behind.
+  // No job outlives an exception.
   ~Pool() {
     send(SIGKILL);
     for (auto& slot : running_) {
@@ -111,7 +91,7 @@ class Pool {
       if (listener_.on_wait) listener_.on_wait();
       std::this_thread::sleep_for(kPollInterval);
     }
-    throw_if_interrupted("stopped; the same command goes on from here");
+    throw_if_interrupted("stopped; rerun the same command to resume");
     return std::move(ends_);
   }
 
@@ -125,7 +105,7 @@ class Pool {
     try {
       throw_if_interrupted("");
     } catch (const Interrupted&) {
-      return true;  // Passed on to the jobs first, and thrown once they have ended.
+      return true;  // Thrown once the jobs have ended.
     }
     return false;
   }
@@ -147,27 +127,28 @@ class Pool {
 
   void start(size_t slot) {
     const auto& job = jobs_[next_];
-    Launch launch(job, slots_[slot]);
+    auto words = job.command;
+    words.insert(words.end(), slots_[slot].arguments.begin(), slots_[slot].arguments.end());
     const int log = open_log(job.log);
-    const pid_t process = launch.start(log);
+    const pid_t process = start_process(std::move(words), log);
     const int reason = errno;
     close(log);
     if (process < 0) {
-      throw Error(fmt::format("{}: no process can be made: {}", job.label, std::strerror(reason)));
+      throw Error(fmt::format("{}: cannot be started: {}", job.label, std::strerror(reason)));
     }
-    setpgid(process, process);  // Both do it: whoever comes first.
+    setpgid(process, process);  // Parent and child both do it: either may run first.
     running_[slot] = {.job = static_cast<int64_t>(next_), .process = process};
     ++next_;
   }
 
-  // Asks after each process by its id: others of this program are none of our business.
+  // Waits for each process by its id: this program may have other children.
   void collect() {
     for (auto& slot : running_) {
       int status = 0;
       if (!slot) continue;
       const pid_t ended = waitpid(slot->process, &status, WNOHANG);
       if (ended == -1 && errno != EINTR) {
-        throw Error(fmt::format("{}: its end cannot be learnt: {}",
+        throw Error(fmt::format("{}: cannot be waited for: {}",
                                 jobs_[static_cast<size_t>(slot->job)].label, std::strerror(errno)));
       }
       if (ended != slot->process) continue;
@@ -189,7 +170,7 @@ class Pool {
   std::vector<std::optional<JobEnd>> ends_;
   size_t next_ = 0;
   bool stopping_ = false;     // No further job is started.
-  bool interrupted_ = false;  // And those that run were told to stop.
+  bool interrupted_ = false;  // The running jobs have been sent SIGINT.
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,21 +21,19 @@ struct Job {
 
 /// A place where one job runs at a time, such as a GPU.
 struct JobSlot {
-  std::vector<std::string> arguments = {};              ///< put after those of the job
-  std::map<std::string, std::string> environment = {};  ///< added to this process's own
+  std::vector<std::string> arguments = {};  ///< put after those of the job
 };
 
 /// How a job ended.
 struct JobEnd {
   int64_t job = 0;  ///< index
-  /// What the process returned; 128 + n if signal n ended it, as a shell says it, and
-  /// 127 if it could not be started.
+  /// Of the process; as in a shell 128 + n if signal n ended it, and 127 if it could not be
+  /// started.
   int64_t exit_code = 0;
   double seconds = 0;
 };
 
-/// What to hear of while jobs run; both may be empty. Called from the thread that runs
-/// them, never at the same time.
+/// Callbacks while jobs run; both may be empty. Called from the thread of `run_jobs`.
 struct JobListener {
   std::function<void(const JobEnd&)> on_end = {};
   std::function<void()> on_wait = {};  ///< several times a second

@@ -16,20 +16,17 @@ const methods::MethodSpec& method_of(const protocol::Preset& preset, const std::
     if (spec.name == name) return spec;
     names.emplace_back(spec.name);
   }
-  const auto nearest = nearest_word(name, names);
+  const auto known = fmt::format("there are {}", fmt::join(names, ", "));
   throw InputError(fmt::format("preset {}: [{}]: unknown method \"{}\"; {}", preset.name, table,
-                               name,
-                               nearest.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
-                                               : fmt::format("did you mean \"{}\"?", nearest)));
+                               name, did_you_mean(name, names, known)));
 }
 
-// The options of adaptation, to look names up and try values.
+// The options of adaptation, to look up names and check values.
 class AdaptationOptions {
  public:
   AdaptationOptions() { values_.bind_training(options_); }
 
-  // Null if it is none. `bind_training` also declares the options of methods, and which
-  // method it is.
+  // Null for others: `bind_training` also declares the options of methods, and `method` itself.
   const Option* find(const std::string& name) const {
     const auto* option = options_.find(name);
     const bool is_adaptations =

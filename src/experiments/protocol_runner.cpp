@@ -1,6 +1,5 @@
 #include "experiments/protocol_runner.h"
 
-#include <algorithm>
 #include <future>
 #include <optional>
 
@@ -9,13 +8,17 @@
 
 #include "core/files/lock_file.h"
 #include "core/files/path.h"
-#include "core/files/seal.h"
-#include "engine/run_config.h"
+#include "core/files/text_checksum.h"
+#include "engine/run_identity.h"
+#include "engine/state_session.h"
+#include "engine/step_inputs.h"
+#include "experiments/run_identity.h"
 #include "experiments/step_measure.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
 #include "proca/engine/model_loading.h"
+#include "state/state_files.h"
 
 namespace proca::experiments {
 namespace {
@@ -27,7 +30,6 @@ class ProtocolRun {
  public:
   ProtocolRun(const RunOptions& options, const protocol::Preset& preset, fs::path out)
       : options_(options), out_(normalise_path(out)) {
-    compute::begin_warm_up(options.adapt.compute);  // while lists are read, images decoded
     const auto paths =
         protocol::find_task(preset, options.data_root, options.source, options.target);
     if (options_.adapt.load.root.empty()) options_.adapt.load.root = options.data_root;
@@ -50,66 +52,72 @@ class ProtocolRun {
 
   SeedResult run(int64_t seed) {
     const auto folder = out_ / fmt::format("seed-{}", seed);
-    const int64_t num_steps = target_->schedule().num_steps();
-    auto purpose = engine::Purpose::kSteps;
-    std::future<void> decoding;  // Meanwhile the state is copied and the model loaded.
-    {
-      const auto source_state = engine::open_ready(prepare_source(seed));
-      check_source_state(source_state);
-      write_config();
-      const bool goes_on = state::StateDirectory::exists(folder);
-      const auto manifest =
-          goes_on ? state::StateDirectory::read_manifest(folder) : source_state.manifest();
-      if (goes_on && manifest.step >= num_steps) purpose = engine::Purpose::kRecords;
-      decoding = std::async(
-          std::launch::async,
-          [this, preprocessing = manifest.model.preprocessing] { target_->load(preprocessing); });
-      engine::copy_source_state(source_state, folder);
-    }
     auto adapt = options_.adapt;
     adapt.seed = seed;
     adapt.tensorboard = tensorboard_folder(folder.filename());
-    // Images of all seeds are kept in the same place: the target's go there once.
-    engine::Adapter adapter(adapt, folder, images_, purpose);
-    adapter.save_in_background();
-    adapter.leave_features_to_caller();
-    images_ = adapter.images();
+    auto decoding = begin_state(seed, folder);
+    const auto parts = open_parts(adapt, folder);
+    engine::Adapter adapter(adapt, parts);
     decoding.get();
-    // What the target images of all steps left of the memory.
-    adapter.limit_image_memory(
-        std::max<int64_t>(0, adapt.load.cache_ram - target_->store().cached_bytes()));
-    if (purpose == engine::Purpose::kSteps) adapter.prepare_step();
-    StepMeasure evaluation(*target_, class_names_, inference_of(adapter), out_.string());
+    parts.inputs->limit_memory(adapt.load.beside(target_->store()).cache_ram);
+    if (adapter.manifest().step == 0 && methods::find_method(adapt.method.name()).trains) {
+      parts.inputs->prepare_source();
+    }
     SeedResult result{.seed = seed};
+    StepMeasure evaluation(*target_, class_names_, adapter, parts, out_.string());
     std::vector<protocol::StepRecord> records;
-    const auto source_record = evaluation.record_of(adapter, 0, records);
-    for (int64_t step = 1; step <= num_steps; ++step) {
+    const auto source_record = evaluation.record_of(0, records);
+    for (int64_t step = 1; step <= target_->schedule().num_steps(); ++step) {
       if (adapter.manifest().step < step) {
-        log_info(fmt::format("seed {}, step {} of {}: {} images", seed, step, num_steps,
-                             target_->step(step).size()));
-        if (const auto size = adapter.training_resize()) {
-          adapter.set_training_images(target_->unlabelled(step, *size));
-        }
-        result.seconds +=
-            adapter.adapt(target_->unlabelled(step), engine::SameImages::kAdaptAgain).seconds;
-        records.push_back(evaluation.measure(adapter, step, records));
+        result.seconds += adapt_step(adapter, *parts.inputs, seed, step);
+        records.push_back(evaluation.measure(step, records));
       } else {
-        records.push_back(evaluation.record_of(adapter, step, records));
+        records.push_back(evaluation.record_of(step, records));
       }
     }
-    adapter.settle();  // Before anything is reported.
+    parts.session->settle();  // Before anything is reported.
     result.metrics = protocol::summarise(target_->schedule(), source_record.classes, records);
     return result;
   }
 
  private:
-  engine::InferenceOptions inference_of(const engine::Adapter& adapter) const {
-    return {.device = adapter.device(),
-            .batch_size = engine::inference_batch_size(adapter.device()),
-            .precision = options_.adapt.compute.precision,
-            .images = images_.get(),
-            .threads = options_.adapt.compute.resolved_threads(),
-            .ranks = options_.adapt.compute.ranks.get()};
+  // Returns while the target images are still being decoded.
+  std::future<void> begin_state(int64_t seed, const fs::path& folder) {
+    const auto source_state = engine::open_ready(prepare_source(seed));
+    check_source_state(source_state);
+    write_config();
+    const auto manifest = state::StateDirectory::exists(folder)
+                              ? state::StateDirectory::read_manifest(folder)
+                              : source_state.manifest();
+    auto decoding = std::async(
+        std::launch::async,
+        [this, preprocessing = manifest.model.preprocessing] { target_->load(preprocessing); });
+    engine::copy_source_state(source_state, folder);
+    return decoding;
+  }
+
+  engine::AdapterParts open_parts(const engine::AdaptOptions& adapt, const fs::path& folder) {
+    engine::AdapterParts parts;
+    parts.session = std::make_shared<engine::StateSession>(
+        adapt, folder, engine::SessionOptions{.in_background = true, .record_features = false});
+    if (parts.session->manifest().step < target_->schedule().num_steps()) {
+      parts.warm_up = engine::begin_training_warm_up(adapt, *parts.session);
+    }
+    // Images of all seeds are kept in the same place: the target's go there once.
+    parts.inputs = std::make_shared<engine::StepInputs>(adapt, parts.session, device_images_);
+    device_images_ = parts.inputs->device_images();
+    return parts;
+  }
+
+  // Returns how long it took.
+  double adapt_step(engine::Adapter& adapter, engine::StepInputs& inputs, int64_t seed,
+                    int64_t step) {
+    log_info(fmt::format("seed {}, step {} of {}: {} images", seed, step,
+                         target_->schedule().num_steps(), target_->step(step).size()));
+    if (const auto size = inputs.training_size()) {
+      inputs.set_training_images(target_->unlabelled(step, *size));
+    }
+    return adapter.adapt(target_->unlabelled(step), engine::SameImages::kAdaptAgain).seconds;
   }
 
   // The weights that source training starts from are what most methods' authors start
@@ -124,8 +132,10 @@ class ProtocolRun {
 
   // A model of another domain would run just as well, and be reported as this one's.
   void check_source_state(const state::StateDirectory& state) const {
-    if (state.manifest().model.class_names == class_names_ &&
-        state.read_text("config.toml").ends_with(source_description_)) {
+    const auto identity = engine::RunIdentity::parse(state.read_text(state::kConfigFile));
+    const auto* images = identity.find(engine::RunIdentity::kNote, "images");
+    if (state.manifest().model.class_names == class_names_ && images != nullptr &&
+        images->value == source_description_) {
       return;
     }
     throw InputError(fmt::format("{}: was not trained on the images of {}, {}",
@@ -133,29 +143,27 @@ class ProtocolRun {
                                  options_.pretrain.source));
   }
 
-  std::string config_text() {
-    OptionSet set;
-    auto options = options_;
-    options.bind(set);
-    auto text = engine::deciding_options(set);
-    const auto method = options_.adapt.method.resolve(options_.adapt.method_defaults);
-    text = text.substr(0, text.find("\n[method]")) + "\n[method]\n" + method.toml;
+  engine::RunIdentity identity() const {
+    auto identity = identify_options(options_);
     int64_t step = 0;
     for (const auto& classes : target_->schedule().steps) {
-      text += fmt::format("# step {}: classes {}\n", ++step, fmt::join(classes, ", "));
+      identity.add_note(fmt::format("step {}", ++step),
+                        fmt::format("classes {}", fmt::join(classes, ", ")));
     }
-    return text + engine::describe_images(target_->listing());
+    identity.add_note("images", engine::describe_images(target_->listing()));
+    return identity;
   }
 
   void check_config() {
-    config_ = config_text();
+    identity_ = identity();
     std::error_code ignored;
     if (!fs::exists(out_ / kRunConfigFile, ignored)) return;
-    const auto theirs = read_text_file(out_ / kRunConfigFile);
-    refuse_broken_seal(check_toml_seal(theirs), (out_ / kRunConfigFile).string());
-    if (theirs != config_ && theirs != seal_toml(config_)) {
-      engine::refuse_other_options((out_ / kRunConfigFile).string(), "holds a run", theirs, config_,
-                                   "use another --out");
+    const auto text = read_text_file(out_ / kRunConfigFile);
+    refuse_wrong_checksum(check_toml_checksum(text), (out_ / kRunConfigFile).string());
+    const auto theirs = engine::RunIdentity::parse(text);
+    if (theirs != identity_) {
+      engine::refuse_other_identity((out_ / kRunConfigFile).string(), "holds a run", theirs,
+                                    identity_, "use another --out");
     }
   }
 
@@ -164,13 +172,13 @@ class ProtocolRun {
     create_writable_folder(out_);
     std::error_code ignored;
     if (!fs::exists(out_ / kRunConfigFile, ignored)) {
-      write_file(out_ / kRunConfigFile, seal_toml(config_));
+      write_file(out_ / kRunConfigFile, append_toml_checksum(identity_.text()));
     }
   }
 
   fs::path prepare_source(int64_t seed) {
     if (!options_.source_state.empty()) {
-      return engine::with_meaning(options_.source_state, "{seed}", std::to_string(seed));
+      return replace_all(options_.source_state, "{seed}", std::to_string(seed));
     }
     auto training = options_.pretrain;
     training.seed = seed;
@@ -191,21 +199,21 @@ class ProtocolRun {
 
   RunOptions options_;
   fs::path out_;
-  std::string config_;
+  engine::RunIdentity identity_;
   std::vector<std::string> class_names_;
   std::string source_description_;
   std::optional<TargetSteps> target_;
-  std::shared_ptr<training::DeviceImages> images_;  // made by the first adapter
+  std::shared_ptr<training::DeviceImages> device_images_;  // made for the first seed
 };
 
 }  // namespace
 
 std::vector<SeedResult> run_protocol(const RunOptions& options, const protocol::Preset& preset,
                                      const fs::path& out) {
-  // Reading lists and images takes a while: whoever is not wanted learns it before.
+  // Before lists and images are read, which takes a while.
   for (const int64_t seed : options.seeds) {
-    refuse_if_locked(out / fmt::format("source-{}", seed) / "lock");
-    refuse_if_locked(out / fmt::format("seed-{}", seed) / "lock");
+    refuse_if_locked(out / fmt::format("source-{}", seed) / state::kLockFile);
+    refuse_if_locked(out / fmt::format("seed-{}", seed) / state::kLockFile);
   }
   ProtocolRun run(options, preset, out);
   std::vector<SeedResult> results;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/engine/adapter.h"
 #include "proca/engine/source_trainer.h"
 #include "protocol/preset.h"

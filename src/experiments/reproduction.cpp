@@ -12,6 +12,7 @@
 #include "proca/core/file.h"
 #include "proca/core/log.h"
 #include "proca/state/state_directory.h"
+#include "state/state_files.h"
 
 namespace proca::experiments {
 namespace {
@@ -25,8 +26,17 @@ class Reproduction {
       : plan_(plan), data_root_(fs::weakly_canonical(options.data_root)), slots_(slots) {}
 
   ReproductionOutcome run() {
-    const auto runs = left_of(all_of(plan_.runs));
-    const auto sources = untrained_of(sources_of(runs));
+    Planned runs, sources;
+    std::set<int64_t> needed;
+    for (const auto& run : plan_.runs) {
+      if (is_done(run)) continue;
+      runs.push_back(&run);
+      if (run.source) needed.insert(*run.source);
+    }
+    for (const int64_t index : needed) {
+      const auto& source = plan_.sources[static_cast<size_t>(index)];
+      if (!is_trained(source)) sources.push_back(&source);
+    }
     total_ = static_cast<int64_t>(sources.size() + runs.size());
     log_info(
         fmt::format("{} of {} runs are done", plan_.runs.size() - runs.size(), plan_.runs.size()));
@@ -41,52 +51,26 @@ class Reproduction {
  private:
   using Planned = std::vector<const PlannedRun*>;
 
-  // A source model that nothing is left to do with need not be trained.
-  Planned sources_of(const Planned& runs) const {
-    std::set<int64_t> needed;
-    for (const auto* run : runs) {
-      if (run->source) needed.insert(*run->source);
-    }
-    Planned sources;
-    for (const int64_t source : needed) {
-      sources.push_back(&plan_.sources[static_cast<size_t>(source)]);
-    }
-    return sources;
+  bool is_done(const PlannedRun& run) const {
+    if (!read_results(run.folder, run.seed)) return false;
+    check_images(run.folder);
+    // A later version of the program may have other defaults, and so other results.
+    const auto line = missing_option(run.folder, run.options);
+    if (line.empty()) return true;
+    throw InputError(fmt::format("{}: holds results of a run without {}; use another --out",
+                                 run.folder.string(), line));
   }
 
-  static Planned all_of(const std::vector<PlannedRun>& planned) {
-    Planned all;
-    for (const auto& run : planned) all.push_back(&run);
-    return all;
-  }
-
-  Planned left_of(const Planned& runs) const {
-    Planned left;
-    for (const auto* run : runs) {
-      if (!read_results(run->folder, run->seed)) {
-        left.push_back(run);
-      } else {
-        check_images(run->folder);
-        check_options(run->folder, run->options);
-      }
+  // Only the model counts: its run may have been interrupted after that, and may have had the
+  // target of another experiment.
+  bool is_trained(const PlannedRun& source) const {
+    const auto state = source.folder / fmt::format("source-{}", source.seed);
+    if (!state::StateDirectory::exists(state) ||
+        state::StateDirectory::read_manifest(state).phase != state::Phase::kReady) {
+      return false;
     }
-    return left;
-  }
-
-  // The model is what counts: what its run was cut off at after that does not matter,
-  // and was perhaps about a target of another experiment.
-  Planned untrained_of(const Planned& sources) const {
-    Planned left;
-    for (const auto* source : sources) {
-      const auto state = source->folder / fmt::format("source-{}", source->seed);
-      if (!state::StateDirectory::exists(state) ||
-          state::StateDirectory::read_manifest(state).phase != state::Phase::kReady) {
-        left.push_back(source);
-      } else if (fs::exists(source->folder / "run.toml")) {
-        check_images(source->folder);
-      }
-    }
-    return left;
+    if (fs::exists(source.folder / "run.toml")) check_images(source.folder);
+    return true;
   }
 
   void check_images(const fs::path& folder) const {
@@ -97,41 +81,29 @@ class Reproduction {
                     folder.string(), theirs, data_root_.string()));
   }
 
-  // A later version of the program may have other defaults: its results are others.
-  static void check_options(const fs::path& folder, const std::string& options) {
-    if (const auto line = missing_option(folder, options); !line.empty()) {
-      throw InputError(fmt::format("{}: holds results of a run without {}; use another --out",
-                                   folder.string(), line));
-    }
-  }
-
-  // Whether all went well.
+  // Whether no job failed.
   bool perform(const Planned& planned) {
     std::vector<Job> jobs;
     for (const auto* run : planned) jobs.push_back(run->job);
-    const JobListener listener{
-        .on_end = [&](const JobEnd& end) { report(*planned[static_cast<size_t>(end.job)], end); },
-        .on_wait =
-            [&] {
-              if (progress_) progress_->update(done_);
-            }};
-    const auto ends = run_jobs(jobs, slots_, listener);
-    for (const auto& end : ends) outcome_.num_started += end.has_value() ? 1 : 0;
+    JobListener listener;
+    listener.on_end = [&](const JobEnd& end) {
+      report(*planned[static_cast<size_t>(end.job)], end);
+    };
+    listener.on_wait = [&] {
+      if (progress_) progress_->update(done_);
+    };
+    run_jobs(jobs, slots_, listener);
     return !outcome_.failure;
   }
 
   void report(const PlannedRun& run, const JobEnd& end) {
-    if (end.exit_code == 130) {  // It was told to stop, and did.
-      if (!outcome_.failure) {
-        outcome_.failure = {run.job.label, 130, last_line(run.job.log), run.job.log};
-      }
-      return;
-    }
     if (end.exit_code != 0) {
       const FailedJob failure{run.job.label, end.exit_code, last_line(run.job.log), run.job.log};
-      log_warning(fmt::format("{}: failed with exit code {}: {}", failure.label, failure.exit_code,
-                              failure.reason));
-      // The first is the one to report; what fails after it often does so because of it.
+      if (end.exit_code != 130) {  // which ends a job that was interrupted
+        log_warning(fmt::format("{}: failed with exit code {}: {}", failure.label,
+                                failure.exit_code, failure.reason));
+      }
+      // The first is the one to report; later failures are often caused by it.
       if (!outcome_.failure) outcome_.failure = failure;
       return;
     }
@@ -173,7 +145,7 @@ ReproductionOutcome perform_reproduction(const ReproductionPlan& plan,
                                          const ReproductionOptions& options,
                                          std::span<const JobSlot> slots) {
   create_writable_folder(options.out);
-  const LockFile lock(options.out / "lock");
+  const LockFile lock(options.out / state::kLockFile);
   return Reproduction(plan, options, slots).run();
 }
 

@@ -10,7 +10,7 @@
 
 #include "experiments/job_pool.h"
 #include "protocol/experiment.h"
-#include "protocol/run_metrics.h"
+#include "protocol/run_result.h"
 
 namespace proca::experiments {
 
@@ -19,9 +19,8 @@ struct ReproductionOptions {
   std::filesystem::path program;    ///< `proca`, which performs the single runs
   std::filesystem::path data_root;  ///< folder of the preset's domains
   std::filesystem::path out;        ///< where runs, source models and tables are kept
-  /// Options of `proca run` for every run, name -> values. They yield to what the
-  /// experiment says of a run itself, and one of methods is for the methods that
-  /// have it.
+  /// Options of `proca run` for every run, name -> values. The experiment's own options of a run
+  /// win; an option of methods goes to the methods that have it.
   std::map<std::string, std::vector<std::string>> options = {};
   /// Source models that exist: a state directory in which `{source}` stands for the
   /// domain and `{seed}` for the seed. Empty: they are trained.
@@ -49,7 +48,7 @@ struct PlannedCell {
   int64_t planned = 0;  ///< index
 };
 
-/// What an experiment comes down to. Cells of equal runs share one: a value of a
+/// The runs of an experiment. Cells of equal runs share one: a value of a
 /// sweep that is the method's own is the same run as the method without options.
 struct ReproductionPlan {
   std::vector<PlannedRun> sources;  ///< train a source model each; first
@@ -67,31 +66,14 @@ struct ReproductionPlan {
 /// experiments have the same folder. The name of a preset that is a file has a digest
 /// of the file.
 ///
-/// Everything that can be wrong is found out here, before anything is started. Throws
+/// All checks happen here, before anything is started. Throws
 /// `InputError` naming the expected places when images of a task are missing and when a
 /// source model to be used is not there, `InvalidOption` for unknown methods and for
 /// options that do not exist or have a bad value.
 ReproductionPlan plan_reproduction(const protocol::Experiment& experiment,
                                    const ReproductionOptions& options);
 
-/// Which classes a step took to be present.
-struct DetectedStep {
-  std::vector<int64_t> detected = {};   ///< labels
-  std::vector<int64_t> present = {};    ///< labels
-  std::vector<double> cumulative = {};  ///< cumulative probability by label, in [0, 1]
-  double threshold = 0;
-};
-
-/// What one cell came to.
-struct ReproducedRun {
-  std::string run;   ///< label
-  std::string task;  ///< label
-  int64_t seed = 0;
-  protocol::RunMetrics metrics = {};
-  std::vector<DetectedStep> detection = {};  ///< by step; empty if the method detects none
-};
-
-/// The job that kept the others from being done.
+/// The job whose failure ended the reproduction.
 struct FailedJob {
   std::string label;
   int64_t exit_code = 0;
@@ -100,15 +82,13 @@ struct FailedJob {
 };
 
 struct ReproductionOutcome {
-  std::vector<ReproducedRun> results;  ///< of the cells whose runs are done
+  std::vector<protocol::RunResult> results;  ///< of the cells whose runs are done
   std::optional<FailedJob> failure = {};
-  int64_t num_started = 0;  ///< jobs, in this process
 };
 
 /// Performs the runs of a plan that are not done yet, source models first, one job per
-/// slot at a time. A run that was cut off goes on; one whose results are there is not
-/// started. After a job that failed no other is started, and the outcome has what
-/// there is.
+/// slot at a time. An interrupted run is resumed, a finished one is not started. After a job
+/// has failed no other is started, and the outcome has the results so far.
 ///
 /// Throws `Interrupted` on Ctrl-C, after the jobs have saved what they had, and
 /// `InputError` when `out` cannot be written, is in use by another process, or holds

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/files/text_checksum.h"
 #include "core/nearest_word.h"
-#include "engine/run_config.h"
 #include "experiments/reproduction.h"
 #include "experiments/run_identity.h"
 #include "proca/core/error.h"
@@ -24,9 +24,9 @@ std::string as_folder(std::string name) {
   return name;
 }
 
-// Says which run of the experiment a bad option is of.
+// Adds the label of the run to errors about its options.
 template <typename Work>
-auto blaming(const std::string& label, const Work& work) {
+auto in_run(const std::string& label, const Work& work) {
   try {
     return work();
   } catch (const InputError& error) {
@@ -45,10 +45,10 @@ class Planner {
     preset_argument_ = experiment.preset;
     preset_folder_ = preset_.name;
     if (experiment.preset.ends_with(".toml")) {
-      // What runs are made of is in the file, whatever it is called.
+      // The content of the file decides the results, not its name.
       preset_argument_ = fs::weakly_canonical(experiment.preset).string();
       preset_folder_ =
-          fmt::format("{}-{}", preset_.name, engine::digest(read_text_file(experiment.preset)));
+          fmt::format("{}-{}", preset_.name, crc32_digits(read_text_file(experiment.preset)));
     }
   }
 
@@ -59,14 +59,14 @@ class Planner {
     check_options();
     for (const auto& task : experiment_.tasks) {
       for (const auto& run : experiment_.runs) {
-        blaming(run.label, [&] { add(task, run); });
+        in_run(run.label, [&] { add(task, run); });
       }
     }
     return std::move(plan_);
   }
 
  private:
-  // An option for every run has to exist, and to be of use to one of them.
+  // An option for every run must exist, and one of the runs must have it.
   void check_options() const {
     for (const auto& [name, values] : options_.options) {
       const OptionValues option = {{name, values}};
@@ -75,10 +75,10 @@ class Planner {
       } catch (const InvalidOption& error) {
         throw InvalidOption(fmt::format("--set: {}", error.what()));
       }
-      const auto is_of_use = [&](const auto& run) {
-        return blaming(run.label, [&] { return !options_for(run.method, option).empty(); });
+      const auto has_option = [&](const auto& run) {
+        return in_run(run.label, [&] { return !options_for(run.method, option).empty(); });
       };
-      if (!std::any_of(experiment_.runs.begin(), experiment_.runs.end(), is_of_use)) {
+      if (!std::any_of(experiment_.runs.begin(), experiment_.runs.end(), has_option)) {
         throw InvalidOption(
             fmt::format("--set: no method of these runs has an option \"{}\"", name));
       }
@@ -88,8 +88,8 @@ class Planner {
   void add(const protocol::ExperimentTask& task, const protocol::ExperimentRun& run) {
     auto values = run.options;
     values.merge(options_for(run.method, options_.options));  // what is there stays
-    const RunIdentity identity{preset_, task, run.method, values};
-    auto effective = effective_options(identity);
+    const RunChoice choice{preset_, task, run.method, values};
+    auto effective = effective_options(choice);
     if (!options_.source_state.empty()) {
       effective["source-state"] = {fs::weakly_canonical(options_.source_state).string()};
     }
@@ -107,7 +107,7 @@ class Planner {
         const auto label = fmt::format("{}, {}, seed {}", task.label, run.label, seed);
         plan_.runs.push_back(planned(label, std::move(words), own, seed));
         plan_.runs.back().source = source.planned;
-        plan_.runs.back().options = resolved_options(identity);
+        plan_.runs.back().options = resolved_options(choice).text();
       }
       plan_.cells.push_back({run.label, task.label, seed, static_cast<int64_t>(known->second)});
     }
@@ -122,8 +122,8 @@ class Planner {
   Source find_source(const protocol::ExperimentTask& task, const OptionValues& values,
                      int64_t seed) {
     if (!options_.source_state.empty()) return {given_source_state(task, seed)};
-    const RunIdentity identity{preset_, task, "source-only", source_options(values)};
-    const auto effective = effective_options(identity);
+    const RunChoice choice{preset_, task, "source-only", source_options(values)};
+    const auto effective = effective_options(choice);
     const auto folder = out_ / "sources" / preset_folder_ /
                         folder_name(as_folder(task.source), effective) /
                         fmt::format("seed-{}", seed);
@@ -139,9 +139,8 @@ class Planner {
   }
 
   fs::path given_source_state(const protocol::ExperimentTask& task, int64_t seed) const {
-    const auto path =
-        engine::with_meaning(engine::with_meaning(options_.source_state, "{source}", task.source),
-                             "{seed}", std::to_string(seed));
+    const auto path = replace_all(replace_all(options_.source_state, "{source}", task.source),
+                                  "{seed}", std::to_string(seed));
     if (!state::StateDirectory::exists(path)) {
       throw InputError(fmt::format("--source-state: {} is no state of a source model", path));
     }
@@ -176,7 +175,7 @@ class Planner {
   const protocol::Experiment& experiment_;
   const ReproductionOptions& options_;
   protocol::Preset preset_;
-  // Absolute, so that a run goes on wherever the command is given again.
+  // Absolute, so that the command resumes its runs from any folder.
   fs::path data_root_, out_;
   std::string preset_argument_, preset_folder_;
   std::map<fs::path, size_t> by_folder_;
@@ -191,11 +190,9 @@ void keep(std::vector<Item>& items, const Words& wanted, const std::string& flag
   for (const auto& item : items) known.push_back(item.label);
   for (const auto& label : wanted) {
     if (std::count(known.begin(), known.end(), label) > 0) continue;
-    const auto nearest = nearest_word(label, known);
-    throw InvalidOption(fmt::format("--{}: there is no \"{}\"; {}", flag, label,
-                                    nearest.empty()
-                                        ? fmt::format("there are {}", fmt::join(known, ", "))
-                                        : fmt::format("did you mean \"{}\"?", nearest)));
+    const auto all = fmt::format("there are {}", fmt::join(known, ", "));
+    throw InvalidOption(
+        fmt::format("--{}: there is no \"{}\"; {}", flag, label, did_you_mean(label, known, all)));
   }
   std::erase_if(items, [&](const auto& item) {
     return std::count(wanted.begin(), wanted.end(), item.label) == 0;

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "engine/run_config.h"
+#include "core/files/text_checksum.h"
 #include "experiments/protocol_runner.h"
 #include "proca/core/error.h"
 
 namespace proca::experiments {
 namespace {
 
-// The options of `proca run`, bound to values that nobody reads.
+// The options of `proca run`, bound to values of their own.
 struct KnownOptions {
   RunOptions values;
   OptionSet set;
@@ -31,7 +31,16 @@ bool has_option(const std::string& method, const std::string& name) {
 
 }  // namespace
 
-std::string resolved_options(const RunIdentity& run) {
+engine::RunIdentity identify_options(RunOptions options) {
+  OptionSet set;
+  options.bind(set);
+  engine::RunIdentity identity;
+  identity.add(set);
+  identity.add(*options.adapt.method.resolve(options.adapt.method_defaults).options, "method");
+  return identity;
+}
+
+engine::RunIdentity resolved_options(const RunChoice& run) {
   methods::find_method(run.method);  // Here an unknown one is not yet the preset's fault.
   KnownOptions known;
   auto& values = known.values;
@@ -40,12 +49,10 @@ std::string resolved_options(const RunIdentity& run) {
   values.adapt.method.set_name(run.method);
   for (const auto& [name, given] : run.options) known.at(name).choose(given);
   values.apply(run.preset, known.set);
-  const auto method = values.adapt.method.resolve(values.adapt.method_defaults);
-  const auto text = engine::deciding_options(known.set);
-  return text.substr(0, text.find("\n[method]")) + "\n[method]\n" + method.toml;
+  return identify_options(values);
 }
 
-OptionValues effective_options(const RunIdentity& run) {
+OptionValues effective_options(const RunChoice& run) {
   const auto all = resolved_options(run);
   auto rest = run;
   for (const auto& [name, values] : run.options) {
@@ -85,7 +92,7 @@ std::string folder_name(const std::string& name, const OptionValues& options) {
   for (const auto& [option, values] : options) {
     text += fmt::format("{} = {}\n", option, fmt::join(values, ", "));
   }
-  return fmt::format("{}-{}", name, engine::digest(text));
+  return fmt::format("{}-{}", name, crc32_digits(text));
 }
 
 std::vector<std::string> flags_of(const OptionValues& options) {
@@ -93,7 +100,7 @@ std::vector<std::string> flags_of(const OptionValues& options) {
   std::vector<std::string> flags;
   for (const auto& [name, values] : options) {
     if (known.at(name).shape == Option::Shape::kSwitch) {
-      // The command line can only set a switch; false is what it is unless a preset says so.
+      // The command line can only set a switch; it is false unless a preset sets it.
       if (values != std::vector<std::string>{"true"}) {
         throw InvalidOption(fmt::format(
             "{}: a switch can be set to true or left out; false cannot be handed on", name));
@@ -105,6 +112,13 @@ std::vector<std::string> flags_of(const OptionValues& options) {
     for (const auto& value : values) flags.push_back(fmt::format("--{}={}", name, value));
   }
   return flags;
+}
+
+std::string replace_all(std::string text, const std::string& word, const std::string& replacement) {
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + replacement.size())) {
+    text.replace(at, word.size(), replacement);
+  }
+  return text;
 }
 
 }  // namespace proca::experiments

@@ -19,9 +19,9 @@ std::string find_option(const OptionSet& options, const std::string& section,
   throw InputError(fmt::format("preset {}: [{}] has no option \"{}\"", preset, section, name));
 }
 
-// Says which table of the preset a bad value stands in.
-void blaming(const std::string& preset, const std::string& section,
-             const std::function<void()>& work) {
+// Adds the preset and its table to errors about a value.
+void in_table(const std::string& preset, const std::string& section,
+              const std::function<void()>& work) {
   try {
     work();
   } catch (const InputError& error) {
@@ -75,7 +75,7 @@ void RunOptions::apply(const protocol::Preset& preset, const OptionSet& options)
   const auto assign = [&](const std::string& kind, const std::string& section) {
     for (const auto& [name, values] : settings_of(section)) {
       const auto option = find_option(options, kind, name, preset.name);
-      blaming(preset.name, section, [&] { options.assign_default(option, values); });
+      in_table(preset.name, section, [&] { options.assign_default(option, values); });
     }
   };
   // What is for one source comes last and wins.
@@ -88,9 +88,9 @@ void RunOptions::apply(const protocol::Preset& preset, const OptionSet& options)
 
   const auto take = [&](const std::string& section) {
     for (const auto& [name, values] : settings_of(section)) adapt.method_defaults[name] = values;
-    // Alone, without what the user gave: whatever is wrong is the preset's.
-    blaming(preset.name, section,
-            [&] { methods::MethodOptions(adapt.method.name()).resolve(adapt.method_defaults); });
+    // Without the user's own options, so that an error is the preset's.
+    in_table(preset.name, section,
+             [&] { methods::MethodOptions(adapt.method.name()).resolve(adapt.method_defaults); });
   };
   take("method");
   const auto take_own = [&] {

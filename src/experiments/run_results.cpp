@@ -1,33 +1,24 @@
 #include "experiments/run_results.h"
 
-#include <charconv>
+#include <set>
 #include <sstream>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <set>
-
-#include "core/files/json_limits.h"
-#include "core/files/seal.h"
-#include "proca/core/error.h"
+#include "core/files/path.h"
+#include "core/files/read_json.h"
+#include "core/files/text_checksum.h"
+#include "core/parse_number.h"
+#include "proca/config/toml.h"
 #include "proca/core/file.h"
-#include "proca/core/toml.h"
 #include "protocol/metrics_json.h"
 
 namespace proca::experiments {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
-
-bool is_there(const fs::path& path) {
-  std::error_code unreadable;  // Reading it will say why.
-  return fs::exists(path, unreadable);
-}
 
 std::string read_config(const fs::path& path) {
   auto text = read_text_file(path);
-  refuse_broken_seal(check_toml_seal(text), path.string());
+  refuse_wrong_checksum(check_toml_checksum(text), path.string());
   return text;
 }
 
@@ -40,19 +31,22 @@ std::string read_config(const fs::path& path) {
 std::optional<protocol::RunMetrics> read_results(const fs::path& folder, int64_t seed) {
   const auto path = folder / "results.json";
   if (!is_there(path)) return std::nullopt;
-  try {
-    const auto text = read_text_file(path);
-    check_json_limits(text, path.string());
-    refuse_broken_seal(check_json_seal(text), path.string());
-    const auto read = json::parse(text);
-    for (const auto& entry : read.at("seeds")) {
-      if (entry.at("seed") != seed) continue;
-      return protocol::run_metrics_from_json(entry.at("metrics").dump(), path.string());
+  return reading(path.string(), [&] {
+    const auto metrics = results_of_seed(read_text_file(path), seed, path.string());
+    if (metrics.is_null()) throw std::invalid_argument(fmt::format("it has no seed {}", seed));
+    return protocol::run_metrics_from_json(metrics.dump(), path.string());
+  });
+}
+
+Json results_of_seed(const std::string& text, int64_t seed, const std::string& origin) {
+  return reading(origin, [&]() -> Json {
+    refuse_wrong_checksum(check_json_checksum(text), origin);
+    const auto results = parse_json(text, origin);
+    for (const auto& entry : results.at("seeds")) {
+      if (entry.at("seed") == seed) return entry.at("metrics");
     }
-  } catch (const json::exception& error) {
-    refuse(path.string(), error.what());
-  }
-  refuse(path.string(), fmt::format("it has no seed {}", seed));
+    return nullptr;
+  });
 }
 
 std::string data_root_of(const fs::path& folder) {
@@ -65,11 +59,10 @@ std::string data_root_of(const fs::path& folder) {
   refuse(path.string(), "it names no data-root");
 }
 
-DetectedStep detection_from_json(const std::string& text, const std::string& origin) {
-  check_json_limits(text, origin);
-  try {
-    const auto read = json::parse(text);
-    DetectedStep step;
+protocol::DetectedStep detection_from_json(const std::string& text, const std::string& origin) {
+  return reading(origin, [&] {
+    const auto read = parse_json(text, origin);
+    protocol::DetectedStep step;
     step.threshold = read.at("threshold").get<double>();
     for (const auto& entry : read.at("classes")) {
       if (entry.at("label") != step.cumulative.size()) {
@@ -87,9 +80,7 @@ DetectedStep detection_from_json(const std::string& text, const std::string& ori
       step.detected.push_back(label.get<int64_t>());
     }
     return step;
-  } catch (const json::exception& error) {
-    refuse(origin, error.what());
-  }
+  });
 }
 
 std::vector<std::vector<int64_t>> classes_of_steps(const std::string& run_toml,
@@ -102,13 +93,9 @@ std::vector<std::vector<int64_t>> classes_of_steps(const std::string& run_toml,
     auto& classes = steps.emplace_back();
     std::istringstream words(line.substr(begin.size()));
     for (std::string word; std::getline(words >> std::ws, word, ',');) {
-      int64_t label = 0;
-      const auto* end = word.data() + word.size();
-      const auto result = std::from_chars(word.data(), end, label);
-      if (result.ec != std::errc{} || result.ptr != end || label < 0) {
-        refuse(origin, fmt::format("\"{}\" is no class", word));
-      }
-      classes.push_back(label);
+      const auto label = parse_whole_number(word);
+      if (!label) refuse(origin, fmt::format("\"{}\" is no class", word));
+      classes.push_back(*label);
     }
   }
   return steps;
@@ -118,17 +105,11 @@ std::string missing_option(const fs::path& folder, const std::string& options) {
   static const std::set<std::string> places = {"preset",        "data-root",   "source",
                                                "target",        "root",        "weights",
                                                "start-weights", "source-state"};
-  const auto lines_of = [](const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    return lines;
-  };
-  const auto theirs = lines_of(read_config(folder / "run.toml"));
-  const std::set<std::string> known(theirs.begin(), theirs.end());
-  for (const auto& line : lines_of(options)) {
-    if (places.contains(line.substr(0, line.find(' ')))) continue;
-    if (!known.contains(line)) return line;
+  std::set<std::string> known;
+  std::istringstream theirs(read_config(folder / "run.toml")), ours(options);
+  for (std::string line; std::getline(theirs, line);) known.insert(line);
+  for (std::string line; std::getline(ours, line);) {
+    if (!places.contains(line.substr(0, line.find(' '))) && !known.contains(line)) return line;
   }
   return {};
 }

@@ -9,13 +9,15 @@
 #include <fmt/format.h>
 #include <torch/types.h>
 
+#include "engine/state_session.h"
+#include "engine/step_features.h"
+#include "engine/step_inputs.h"
 #include "protocol/metrics_json.h"
 #include "state/state_files.h"
+#include "state/state_saver.h"
 
 namespace proca::experiments {
 namespace {
-
-constexpr const char* kMetricsFile = "metrics.json";
 
 // At most as many as a record shows, evenly spread.
 std::vector<int64_t> shown_of(const std::vector<int64_t>& images) {
@@ -30,61 +32,78 @@ std::vector<int64_t> shown_of(const std::vector<int64_t>& images) {
 }  // namespace
 
 StepMeasure::StepMeasure(const TargetSteps& target, const std::vector<std::string>& class_names,
-                         engine::InferenceOptions inference, std::string origin)
+                         const engine::Adapter& adapter, engine::AdapterParts parts,
+                         std::string origin)
     : target_(target),
       class_names_(class_names),
-      inference_(std::move(inference)),
+      adapter_(adapter),
+      parts_(std::move(parts)),
       origin_(std::move(origin)) {}
 
-protocol::StepRecord StepMeasure::record_of(engine::Adapter& adapter, int64_t step,
+protocol::StepRecord StepMeasure::record_of(int64_t step,
                                             const std::vector<protocol::StepRecord>& before) {
-  const auto text = adapter.step_file(step, kMetricsFile);
-  if (!text) return measure(adapter, step, before);
+  const auto text = parts_.session->step_file(step, state::kMetricsFile);
+  if (!text) return measure(step, before);
   auto record = protocol::step_record_from_json(
-      *text, fmt::format("{}: {} of step {}", origin_, kMetricsFile, step));
+      *text, fmt::format("{}: {} of step {}", origin_, state::kMetricsFile, step));
   if (step == 0) source_classes_ = record.classes;
   return record;
 }
 
-protocol::StepRecord StepMeasure::measure(engine::Adapter& adapter, int64_t step,
+protocol::StepRecord StepMeasure::measure(int64_t step,
                                           const std::vector<protocol::StepRecord>& before) {
   const auto shown = shown_of(target_.seen(step));
-  const auto prototypes = target_.named(adapter.shown_prototypes());
+  std::vector<int64_t> prototypes;
+  if (const auto* memory = adapter_.memory()) {
+    prototypes = target_.named(engine::shown_prototypes(*memory));
+  }
   std::set<int64_t> both(shown.begin(), shown.end());
   both.insert(prototypes.begin(), prototypes.end());
-  const std::vector<int64_t> looked_at(both.begin(), both.end());
-  const auto evaluation =
-      engine::evaluate_with_features(adapter.network(), target_.store(),
-                                     adapter.manifest().model.preprocessing, inference_, looked_at);
-  const auto* decisions = step > 0 ? adapter.decisions() : nullptr;
-  auto record = record_of(evaluation, decisions, step);
-  auto features = adapter.reference_features(looks_at(evaluation, looked_at, prototypes));
-  features.target = looks_at(evaluation, looked_at, shown);
-  label_target(features.target, shown, decisions, step);
-  label_prototypes(features.prototypes);
-  engine::StepFiles files;
-  files.texts[kMetricsFile] = protocol::to_json(record, class_names_);
-  // Worked out while the step itself is being written.
-  files.tensors[state::kFeaturesFile] =
-      [record = std::async(std::launch::async, [features = std::move(features)] {
-                  return state::make_feature_record(features).save();
-                }).share()] { return record.get(); };
+  const std::vector<int64_t> evaluated(both.begin(), both.end());
+  const auto evaluation = engine::evaluate_with_features(adapter_.network(), target_.store(),
+                                                         adapter_.manifest().model.preprocessing,
+                                                         parts_.inputs->inference(), evaluated);
+  const auto* decisions = step > 0 ? adapter_.decisions() : nullptr;
+  auto record = to_record(evaluation, decisions, step);
+  auto features = features_of(evaluation, evaluated, shown, prototypes, decisions, step);
   if (step == 0) {
     source_classes_ = record.classes;
   } else {
-    write_evaluation(adapter, step, before, record);
+    write_evaluation(step, before, record);
   }
-  adapter.put_step_files(step, std::move(files));
+  state::StateChange change;
+  change.texts.emplace_back(state::step_file_name(step, state::kMetricsFile),
+                            protocol::to_json(record, class_names_));
+  // Computed while the step itself is being written.
+  change.computed.emplace_back(
+      state::step_file_name(step, state::kFeaturesFile),
+      [record = std::async(std::launch::async, [features = std::move(features)] {
+                  return state::make_feature_record(features).save();
+                }).share()] { return record.get(); });
+  parts_.session->commit(std::move(change));
   return record;
 }
 
-protocol::StepRecord StepMeasure::record_of(const engine::Evaluation& evaluation,
+state::FeatureSets StepMeasure::features_of(const engine::Evaluation& evaluation,
+                                            const std::vector<int64_t>& evaluated,
+                                            const std::vector<int64_t>& shown,
+                                            const std::vector<int64_t>& prototypes,
+                                            const methods::StepDecisions* decisions, int64_t step) {
+  auto features = engine::reference_points(adapter_, *parts_.inputs,
+                                           points_of(evaluation, evaluated, prototypes));
+  features.target = points_of(evaluation, evaluated, shown);
+  label_target(features.target, shown, decisions, step);
+  label_prototypes(features.prototypes);
+  return features;
+}
+
+protocol::StepRecord StepMeasure::to_record(const engine::Evaluation& evaluation,
                                             const methods::StepDecisions* decisions,
                                             int64_t step) const {
   protocol::StepRecord record;
   record.classes = evaluation.report.classes;
   record.confusion = evaluation.report.confusion;
-  // A class without images was not met by the evaluator, but the schedule has it.
+  // The schedule also has classes without images.
   for (const int64_t label : target_.schedule().all()) {
     const auto known = std::any_of(record.classes.begin(), record.classes.end(),
                                    [&](const auto& entry) { return entry.label == label; });
@@ -105,14 +124,14 @@ protocol::StepRecord StepMeasure::record_of(const engine::Evaluation& evaluation
   return record;
 }
 
-// What an evaluation that looked at the features of some images, in order, says of `images`.
-state::FeaturePoints StepMeasure::looks_at(const engine::Evaluation& evaluation,
-                                           const std::vector<int64_t>& looked_at,
-                                           const std::vector<int64_t>& images) const {
+// The points of `images`, which are among the `evaluated` ones (ascending).
+state::FeaturePoints StepMeasure::points_of(const engine::Evaluation& evaluation,
+                                            const std::vector<int64_t>& evaluated,
+                                            const std::vector<int64_t>& images) const {
   state::FeaturePoints points;
   std::vector<int64_t> rows;
   for (const int64_t i : images) {
-    rows.push_back(std::lower_bound(looked_at.begin(), looked_at.end(), i) - looked_at.begin());
+    rows.push_back(std::lower_bound(evaluated.begin(), evaluated.end(), i) - evaluated.begin());
     points.predicted.push_back(evaluation.predictions[static_cast<size_t>(i)]);
     points.names.push_back(target_.store().sample(i).path);
   }
@@ -122,7 +141,7 @@ state::FeaturePoints StepMeasure::looks_at(const engine::Evaluation& evaluation,
 
 void StepMeasure::label_target(state::FeaturePoints& points, const std::vector<int64_t>& shown,
                                const methods::StepDecisions* decisions, int64_t step) const {
-  std::map<int64_t, int64_t> pseudo_labels;  // of this step's images; others had theirs
+  std::map<int64_t, int64_t> pseudo_labels;  // of this step's images
   if (decisions != nullptr) {
     const auto* labels = decisions->pseudo_labels.labels.data_ptr<int64_t>();
     for (const int64_t i : target_.step(step)) pseudo_labels[i] = *labels++;
@@ -134,7 +153,7 @@ void StepMeasure::label_target(state::FeaturePoints& points, const std::vector<i
   }
 }
 
-// Adaptation does not know of which class a prototype really is.
+// Adaptation does not know the true class of a prototype.
 void StepMeasure::label_prototypes(state::FeaturePoints& prototypes) const {
   for (const auto& name : prototypes.names) {
     const auto image = target_.named({name});
@@ -142,8 +161,7 @@ void StepMeasure::label_prototypes(state::FeaturePoints& prototypes) const {
   }
 }
 
-void StepMeasure::write_evaluation(engine::Adapter& adapter, int64_t step,
-                                   std::vector<protocol::StepRecord> records,
+void StepMeasure::write_evaluation(int64_t step, std::vector<protocol::StepRecord> records,
                                    const protocol::StepRecord& record) const {
   records.push_back(record);
   const auto metrics =
@@ -158,7 +176,7 @@ void StepMeasure::write_evaluation(engine::Adapter& adapter, int64_t step,
   if (metrics.pseudo_labels) {
     add("pseudo_label_accuracy_percent", metrics.pseudo_labels->accuracy());
   }
-  adapter.write_event("evaluation", fields);
+  parts_.session->events().write("evaluation", fields);
 }
 
 }  // namespace proca::experiments

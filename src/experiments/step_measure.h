@@ -11,39 +11,41 @@
 namespace proca::experiments {
 
 /// Measures an adapter's network on the target images, whose labels are read here and nowhere
-/// else, and puts what it found into the state: `steps/NN/metrics.json`,
-/// `steps/NN/features.safetensors` and an event.
+/// else, and writes the results into the state: `steps/NN/metrics.json`,
+/// `steps/NN/features.safetensors` and the event `evaluation`.
 class StepMeasure {
  public:
-  /// `inference` says how images are looked at, `origin` what errors call the run. `target`
-  /// and `class_names` must outlive this.
+  /// `origin` names the run in errors. All references must outlive this.
   StepMeasure(const TargetSteps& target, const std::vector<std::string>& class_names,
-              engine::InferenceOptions inference, std::string origin);
+              const engine::Adapter& adapter, engine::AdapterParts parts, std::string origin);
 
-  /// What is known of a finished step (0: of the source model), measured unless the state has
-  /// it. `before` has what is known of those before it, from step 1 on.
-  protocol::StepRecord record_of(engine::Adapter& adapter, int64_t step,
-                                 const std::vector<protocol::StepRecord>& before);
-  /// The same, measured anew: of a step that has just ended.
-  protocol::StepRecord measure(engine::Adapter& adapter, int64_t step,
-                               const std::vector<protocol::StepRecord>& before);
+  /// The record of a finished step (0: the source model), measured unless the state has it.
+  /// `before` are the records of the steps before it, from step 1 on.
+  protocol::StepRecord record_of(int64_t step, const std::vector<protocol::StepRecord>& before);
+  /// Measures the step that has just ended.
+  protocol::StepRecord measure(int64_t step, const std::vector<protocol::StepRecord>& before);
 
  private:
-  protocol::StepRecord record_of(const engine::Evaluation& evaluation,
+  protocol::StepRecord to_record(const engine::Evaluation& evaluation,
                                  const methods::StepDecisions* decisions, int64_t step) const;
-  state::FeaturePoints looks_at(const engine::Evaluation& evaluation,
-                                const std::vector<int64_t>& looked_at,
-                                const std::vector<int64_t>& images) const;
+  state::FeatureSets features_of(const engine::Evaluation& evaluation,
+                                 const std::vector<int64_t>& evaluated,
+                                 const std::vector<int64_t>& shown,
+                                 const std::vector<int64_t>& prototypes,
+                                 const methods::StepDecisions* decisions, int64_t step);
+  state::FeaturePoints points_of(const engine::Evaluation& evaluation,
+                                 const std::vector<int64_t>& evaluated,
+                                 const std::vector<int64_t>& images) const;
   void label_target(state::FeaturePoints& points, const std::vector<int64_t>& shown,
                     const methods::StepDecisions* decisions, int64_t step) const;
   void label_prototypes(state::FeaturePoints& prototypes) const;
-  void write_evaluation(engine::Adapter& adapter, int64_t step,
-                        std::vector<protocol::StepRecord> records,
+  void write_evaluation(int64_t step, std::vector<protocol::StepRecord> records,
                         const protocol::StepRecord& record) const;
 
   const TargetSteps& target_;
   const std::vector<std::string>& class_names_;
-  engine::InferenceOptions inference_;
+  const engine::Adapter& adapter_;
+  engine::AdapterParts parts_;
   std::string origin_;
   std::vector<protocol::ClassAccuracy> source_classes_;  // by the source model
 };

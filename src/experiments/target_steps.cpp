@@ -12,7 +12,7 @@
 namespace proca::experiments {
 namespace {
 
-// Every step needs an image; of classes that have none only a warning tells.
+// Throws for a step without images, and warns of a class without images.
 void check_steps(const data::ImageListing& listing, const protocol::ClassSchedule& schedule) {
   const auto counts = listing.count_per_class();
   for (size_t step = 0; step < schedule.steps.size(); ++step) {
@@ -35,7 +35,7 @@ void check_steps(const data::ImageListing& listing, const protocol::ClassSchedul
 
 std::shared_ptr<const data::ImageSource> part_without_labels(
     const std::shared_ptr<const data::ImageStore>& store, const std::vector<int64_t>& indexes) {
-  return data::without_labels(data::subset(data::stored_images(store), indexes));
+  return data::without_labels({data::subset(data::stored_images(store), indexes)});
 }
 
 }  // namespace
@@ -99,9 +99,8 @@ std::shared_ptr<const data::ImageSource> TargetSteps::unlabelled(int64_t number)
 std::shared_ptr<const data::ImageSource> TargetSteps::unlabelled(int64_t number,
                                                                  const data::ResizeOptions& size) {
   if (!resized_) {
-    auto load = load_;  // What the images of evaluation left of the memory.
-    load.cache_ram = std::max<int64_t>(0, load.cache_ram - store_->cached_bytes());
-    resized_ = std::make_shared<data::ImageStore>(load.make_store(wanted_, size, threads_));
+    resized_ = std::make_shared<data::ImageStore>(
+        load_.beside(*store_).make_store(wanted_, size, threads_));
   }
   return part_without_labels(resized_, step(number));
 }

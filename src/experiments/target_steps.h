@@ -18,27 +18,26 @@ namespace proca::experiments {
 /// decoded once for all steps and seeds.
 class TargetSteps {
  public:
-  /// Throws `InputError` for a step of whose classes there is no image; of a class without
-  /// images a warning tells.
+  /// Throws `InputError` for a step without images, and warns of a class without images.
   TargetSteps(std::shared_ptr<const data::ImageSource> images, protocol::ClassSchedule schedule,
               data::LoadOptions load, int64_t threads);
 
   const data::ImageListing& listing() const { return images_->listing(); }
   const protocol::ClassSchedule& schedule() const { return schedule_; }
 
-  /// Decodes the images that come in any step, the first time. All below is about those.
+  /// Decodes the images of all steps, the first time. The functions below need them.
   void load(const data::Preprocessing& preprocessing);
 
-  /// At the size of evaluation.
+  /// The images at the size of evaluation.
   const data::ImageStore& store() const { return *store_; }
   /// Those of a step (from 1), as indexes in the store.
   const std::vector<int64_t>& step(int64_t number) const;
   /// Those of all steps up to this one, ascending; of all steps for step 0.
   std::vector<int64_t> seen(int64_t number) const;
-  /// Those that are called so; names that none has are passed over.
+  /// Those with these names; unknown names are ignored.
   std::vector<int64_t> named(const std::vector<std::string>& names) const;
 
-  /// What adaptation gets to see of a step: the images without their labels.
+  /// The images of a step without their labels, for adaptation.
   std::shared_ptr<const data::ImageSource> unlabelled(int64_t number) const;
   /// The same at another size.
   std::shared_ptr<const data::ImageSource> unlabelled(int64_t number,

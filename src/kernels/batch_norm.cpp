@@ -28,28 +28,27 @@ torch::Tensor dense(const torch::Tensor& values) {
                                              : torch::MemoryFormat::Contiguous);
 }
 
-// What outlives a network's graph, as something that a graph can keep.
+// Pointers to what outlives the autograd graph, as saved data of it.
 int64_t number_of(const void* pointer) { return reinterpret_cast<intptr_t>(pointer); }
 template <typename T>
 T* pointer_of(const c10::IValue& number) {
   return reinterpret_cast<T*>(static_cast<intptr_t>(number.toInt()));
 }
 
-// A kernel and its way back, for LibTorch's automatic differentiation.
+// Forward and backward kernel for autograd.
 class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
  public:
-  // The first four are those that may have gradients. `residual` is anything where
-  // `input` has none: a function's tensors must be there.
+  // The first four may have gradients. Autograd wants defined tensors: without a residual,
+  // `residual` is any tensor.
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& values,
                                const torch::Tensor& /*residual*/, const torch::Tensor& weight,
                                const torch::Tensor& bias, const BatchNormInput& input) {
-    const c10::impl::ExcludeDispatchKeyGuard as_it_is(c10::autocast_dispatch_keyset);
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
     const auto* kernels = kernels_for(input);
     const auto result = kernels->forward(input);
-    // The output itself is needed only to see what the rectifier let through.
-    const bool look_at_output = input.relu && !result.mask.defined();
+    const bool needs_output = input.relu && !result.mask.defined();
     context->save_for_backward({values, weight, bias, result.mean, result.inv_std, result.mask,
-                                look_at_output ? result.output : torch::Tensor(), result.pixels});
+                                needs_output ? result.output : torch::Tensor(), result.pixels});
     context->saved_data["kernels"] = number_of(kernels);
     context->saved_data["ranks"] = number_of(input.ranks);
     context->saved_data["group_sizes"] = input.group_sizes;
@@ -60,12 +59,12 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list output_gradients) {
-    const c10::impl::ExcludeDispatchKeyGuard as_it_is(c10::autocast_dispatch_keyset);
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
     const auto saved = context->get_saved_variables();
     auto& data = context->saved_data;
     BatchNormInput input;
     input.values = saved[0];
-    // Its values do not matter any more, and to keep it would take memory.
+    // Only whether there is one matters, so the tensor itself is not kept.
     if (data["residual"].toBool()) input.residual = saved[0];
     input.weight = saved[1];
     input.bias = saved[2];
@@ -86,12 +85,12 @@ class FusedBatchNorm : public torch::autograd::Function<FusedBatchNorm> {
 };
 
 torch::Tensor finish(torch::Tensor normalised, const torch::Tensor& residual, bool relu) {
-  // Batch-norm does not need its own result for the gradient: it may be overwritten.
+  // In place: the gradient of batch-norm does not need its output.
   if (residual.defined()) normalised.add_(residual);
   return relu ? normalised.relu_() : normalised;
 }
 
-// So many images more, all zeros.
+// With `count` more images of zeros.
 torch::Tensor with_padding(const torch::Tensor& values, int64_t count) {
   std::vector<int64_t> sizes = values.sizes().vec();
   sizes.front() = count;
@@ -104,7 +103,7 @@ torch::Tensor batch_norm(const BatchNormInput& input, const torch::Tensor& value
                            at::globalContext().userEnabledCuDNN());
 }
 
-// In LibTorch's own operations, for what no kernel can do.
+// In LibTorch's operations, where no kernel can run.
 torch::Tensor group_by_group(const BatchNormInput& input) {
   std::vector<torch::Tensor> normalised;
   int64_t first = 0;
@@ -126,7 +125,7 @@ void check_groups(const BatchNormInput& input) {
   const auto& sizes = input.group_sizes;
   TORCH_CHECK(std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) <= values.size(0),
               "groups of ", at::IntArrayRef(sizes), " images in a batch of ", values.size(0));
-  if (input.ranks != nullptr) return;  // Others may have more.
+  if (input.ranks != nullptr) return;  // Other ranks may have more.
   for (const int64_t size : sizes) {
     const int64_t image = values.dim() == 4 ? values.size(2) * values.size(3) : 1;
     TORCH_CHECK(size * image > 1,

@@ -1,5 +1,5 @@
-// Batch normalisation of a batch of which every rank has a share, in LibTorch's own
-// operations: for what a device has no kernel for. On a CPU also for shares that are empty.
+// Batch normalisation of a batch that ranks share, in LibTorch's operations: for devices without a
+// kernel, and for empty shares on a CPU.
 
 #include <numeric>
 #include <utility>
@@ -14,7 +14,7 @@ std::vector<int64_t> inner(const torch::Tensor& values) {
   return values.dim() == 4 ? std::vector<int64_t>{0, 2, 3} : std::vector<int64_t>{0};
 }
 
-// Numbers of channels [C], to be used with values.
+// Per-channel numbers [C], broadcast over values.
 torch::Tensor spread(const torch::Tensor& numbers, const torch::Tensor& values) {
   return values.dim() == 4 ? numbers.view({1, -1, 1, 1}) : numbers.view({1, -1});
 }
@@ -36,7 +36,7 @@ torch::Tensor normalised(const torch::Tensor& values, const BatchNormInput& inpu
   return values * spread(scale, values) + spread(input.bias - mean * scale, values);
 }
 
-// The two sums of the way back: of the gradient, and of its products with (x - mean) / std.
+// The two sums of the backward pass: of the gradient, and of its products with (x - mean) / std.
 std::pair<torch::Tensor, torch::Tensor> gradient_sums(const torch::Tensor& gradient,
                                                       const torch::Tensor& values,
                                                       const torch::Tensor& mean,
@@ -76,7 +76,7 @@ BatchNormResult forward(const BatchNormInput& input) {
   input.ranks->sum(all);
   const auto pixels = all.select(1, 0);
   const auto means = all.narrow(1, 1, channels) / pixels.unsqueeze(1);
-  // To the bit as in batch_norm_cpu.cpp: of the ranks of a batch some may have come here.
+  // Bit-equal to batch_norm_cpu.cpp, which other ranks of the batch may use.
   const auto squares = all.narrow(1, 1 + channels, channels) - pixels.unsqueeze(1) * means * means;
   const auto variances = squares.clamp_min(0) / pixels.unsqueeze(1);
   BatchNormResult result;
@@ -100,8 +100,8 @@ BatchNormResult forward(const BatchNormInput& input) {
   return result;
 }
 
-// As in batch_norm_cpu.cpp. Weight and bias get the gradients of this rank's images: those
-// of all ranks are added up with all other weights'.
+// As in batch_norm_cpu.cpp. Weight and bias get the gradients of this rank's images; the engine
+// adds up those of all ranks.
 BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNormInput& input,
                             const BatchNormResult& result) {
   const torch::NoGradGuard no_grad;
@@ -125,7 +125,7 @@ BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNor
   input.ranks->sum(all);
   const auto averages = (all / result.pixels.view({-1, 1, 1})).to(torch::kFloat32);
   gradients.values = torch::zeros_like(input.values);
-  // dx = scale (g - mean(g)) - slope (x - mean(x)), with numbers of channels for scale and slope.
+  // dx = scale (g - mean(g)) - slope (x - mean(x)), with scale and slope per channel.
   for_groups(input, [&](int64_t i, int64_t first, int64_t count) {
     const auto gradient = incoming.narrow(0, first, count);
     const auto scale = input.weight * result.inv_std[i];

@@ -12,8 +12,8 @@
 namespace proca::kernels {
 namespace {
 
-// What cuDNN has refused in this process. Which types and numbers of channels it has a
-// fused kernel for depends on its version and the GPU, and asking in vain takes long.
+// What cuDNN has refused in this process. Which types and numbers of channels it has a fused
+// kernel for depends on its version and the GPU, and a failing call is slow.
 class Refusals {
  public:
   using Kind = std::vector<int64_t>;
@@ -63,7 +63,7 @@ torch::Tensor run_fused(const FusedConvolution& convolution, const torch::Tensor
       try {
         return run_cudnn(convolution, input, residual);
       } catch (const c10::Error&) {
-        // If it was something else, what follows fails in the same way and says so.
+        // Another error comes up again in the separate operations below.
         refusals.add(kind);
       }
     }

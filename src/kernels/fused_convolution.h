@@ -6,7 +6,7 @@
 
 namespace proca::kernels {
 
-/// A convolution with a square kernel and what is done with its result.
+/// A convolution with a square kernel, followed by bias and ReLU.
 struct FusedConvolution {
   torch::Tensor weight;
   torch::Tensor bias = {};  ///< undefined if there is none
@@ -16,9 +16,9 @@ struct FusedConvolution {
   torch::Tensor transformed = {};  ///< `winograd_weight(weight)`, if that is faster
 };
 
-/// convolution(input), plus `residual` if that is defined, then the rectifier if wanted.
-/// On a GPU one kernel of cuDNN where it has one for these types and shapes, on a CPU one of
-/// our own where that is faster, else one operation after the other, in place.
+/// relu(convolution(input) + residual); undefined tensors are left out. On a GPU one kernel of
+/// cuDNN where it has one for these types and shapes, on a CPU Winograd's convolution where that
+/// is faster, else separate operations, in place.
 torch::Tensor run_fused(const FusedConvolution& convolution, const torch::Tensor& input,
                         const torch::Tensor& residual = {});
 

@@ -5,8 +5,8 @@
 
 namespace proca::kernels {
 
-// An iterator over as many bytes does it, because `at::parallel_for` would have to be compiled
-// with OpenMP, of which a PyTorch brings another copy with other threads.
+// By an iterator over `count` bytes: `at::parallel_for` would have to be compiled with OpenMP, and
+// a PyTorch has a copy of OpenMP with threads of its own.
 void in_parallel(int64_t count, const std::function<void(int64_t)>& work) {
   if (count == 1) return work(0);
   const at::Tensor bytes = at::empty({count}, at::kByte);

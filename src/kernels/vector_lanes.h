@@ -1,14 +1,13 @@
 #pragma once
 
-// How many numbers a step of a loop takes. A loop is written once for any of these, and compiled
-// for the instructions that have registers of that length. Arithmetic, comparison and choice of
-// the compiler's own vectors go number by number.
+// Vectors of 1, 8 and 16 floats. A loop is a template over these, instantiated for the
+// instruction sets that have such registers. Operators of GCC's vector types are element-wise.
 
 #include <cstdint>
 
 namespace proca::kernels {
 
-// A type in a template's argument would lose its attributes, so that these stand for it.
+// Structs, because a type loses its attributes as a template argument.
 struct One {
   using Value = float;
   using Stored = float;

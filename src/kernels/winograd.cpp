@@ -11,6 +11,7 @@
 
 #include "kernels/cpu/winograd_loops.h"
 #include "kernels/in_parallel.h"
+#include "proca/compute/precision.h"
 
 namespace proca::kernels {
 namespace {
@@ -18,15 +19,15 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Tiles reach over the edge where a side is no multiple of four. So much more work than there
-// are pixels is still worth it.
+// Tiles reach over the edge where a side is no multiple of four: the most pixels of tiles per pixel
+// of images with which this is still faster.
 constexpr double kMostWaste = 1.7;
-// A part of the sums of a weight's gradient is worth being added up by itself.
+// Of one part of the sums for a weight's gradient.
 constexpr int64_t kTilesPerPart = 48;
 constexpr int64_t kMostParts = 16;
 constexpr int64_t kMostSums = int64_t{1} << 22;  // numbers in all parts
-// Pairs of channels. When there are more, transformed weights come from memory for every few
-// tiles; sums of their gradients go there and back, hence `kWinogradGradientPairs`.
+// Pairs of channels. Transformed weights of more do not fit a cache; sums of their gradients are
+// read and written, hence `kWinogradGradientPairs`.
 constexpr int64_t kMostPairs = int64_t{256} * 256;
 
 const WinogradLoops* loops() {
@@ -59,7 +60,6 @@ bool fits(const torch::Tensor& weight) {
 torch::Tensor transform(const torch::Tensor& weight, WinogradWay way) {
   const int64_t in = weight.size(1), out = weight.size(0);
   auto transformed = torch::empty({WinogradShape::kPositions, in, out}, torch::kFloat32);
-  // Neighbours on one thread: their results are, too.
   constexpr int64_t kTogether = WinogradShape::kVector;
   in_parallel(out / kTogether, [&](int64_t i) {
     loops()->transform_weights({.weights = weight.data_ptr<float>(),
@@ -73,8 +73,7 @@ torch::Tensor transform(const torch::Tensor& weight, WinogradWay way) {
   return transformed;
 }
 
-// Runs a convolution of which all but the range of tiles is given. Threads get as many each, but
-// enough for a block of the product.
+// Runs all tiles of a convolution, divided evenly among threads, at least a block for each.
 void convolve(const ConvolveTiles& all) {
   const int64_t tiles = all.shape.tiles(), together = all.shape.tiles_together();
   const int64_t threads =
@@ -106,8 +105,8 @@ torch::Tensor input_gradient(const torch::Tensor& output_gradient, const torch::
   return gradient;
 }
 
-// Sums of products over tiles, in as many parts as the shape alone says: the number of threads
-// does not change the result.
+// Sums of products over tiles. The number of parts depends on the shape alone, so the result does
+// not depend on the number of threads.
 torch::Tensor weight_gradient(const torch::Tensor& output_gradient, const torch::Tensor& input,
                               const torch::Tensor& weight) {
   const auto shape = shape_of(input, weight);
@@ -147,7 +146,6 @@ torch::Tensor direct_weight_gradient(const torch::Tensor& output_gradient,
       /*output_mask=*/{false, true, false}));
 }
 
-// For LibTorch's automatic differentiation.
 struct WinogradFunction : torch::autograd::Function<WinogradFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& input,
                                const torch::Tensor& weight) {
@@ -179,9 +177,9 @@ struct WinogradFunction : torch::autograd::Function<WinogradFunction> {
 
 bool has_winograd(const torch::Tensor& input, const torch::Tensor& weight, int64_t stride,
                   int64_t padding) {
-  if (stride != 1 || padding != 1 || !fits(weight) || !input.device().is_cpu() ||
-      input.scalar_type() != torch::kFloat32 || input.dim() != 4 || input.numel() == 0 ||
-      input.size(1) != weight.size(1)) {
+  if (compute::winograd() == compute::Winograd::kOff || stride != 1 || padding != 1 ||
+      !fits(weight) || !input.device().is_cpu() || input.scalar_type() != torch::kFloat32 ||
+      input.dim() != 4 || input.numel() == 0 || input.size(1) != weight.size(1)) {
     return false;
   }
   const auto shape = shape_of(input, weight);

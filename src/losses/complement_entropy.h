@@ -4,9 +4,9 @@
 
 namespace proca::losses {
 
-/// BA3US's weighted complement entropy (Liang et al., ECCV 2020): flattens what the
-/// network says about the wrong classes, most of all on images that it is unsure of,
-/// so that uncertainty does not turn into trust in one wrong class.
+/// BA3US's weighted complement entropy (Liang et al., ECCV 2020): flattens the
+/// probabilities of the wrong classes, most of all on images of low confidence, so that
+/// uncertainty does not turn into confidence in one wrong class.
 ///
 ///     p     = softmax(logits)
 ///     P_jk  = p_jk / (1 - p_jy + 1e-7)                      k != y, y the label of j
@@ -15,7 +15,7 @@ namespace proca::losses {
 ///     L     = sum_j w_j t_j / sum_j w_j
 ///
 /// t_j lies in [-1, 0]: minus the entropy of the wrong classes among themselves, -1
-/// where they are all alike. The w_j are constants; gradients flow through P_jk, the
+/// where they are all equal. The w_j are constants; gradients flow through P_jk, the
 /// 1 - p_jy in it included.
 ///
 /// | argument | dtype | shape  |                                      |

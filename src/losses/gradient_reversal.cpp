@@ -14,7 +14,7 @@ struct Reversal : torch::autograd::Function<Reversal> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& coefficient) {
     context->save_for_backward({coefficient});
-    // A view, so that the result has a history of its own.
+    // A view: autograd needs an output that is not the input itself.
     return x.view_as(x);
   }
 

@@ -5,8 +5,8 @@
 namespace proca::losses {
 
 /// The losses of CIDA on guides, one trainable centre per class in the space that
-/// target features are led to. The paper's equations could not be consulted; what is
-/// written here is our reading of how they are described (docs/methods/cida.md).
+/// target features are mapped to. The paper's equations were not available; these follow
+/// their description in prose (docs/methods/cida.md).
 
 /// Cosine of every feature and every guide, in [-1, 1]: float [N, C]. A row of zero
 /// length has the cosine 0 to everything.
@@ -22,7 +22,7 @@ torch::Tensor guide_similarities(const torch::Tensor& features, const torch::Ten
 ///     mean_c  -log( e^(1 / t) / ( e^(1 / t) + sum_{c' != c} e^(cos(v_c, v_c') / t) ) )
 ///
 /// with v the guides and t the temperature, which must be positive. A single guide
-/// gives zero, since there is nothing to be apart from.
+/// gives zero, since nothing competes.
 torch::Tensor guide_separation_loss(const torch::Tensor& guides, double temperature);
 
 /// Pulls each feature to its guide and away from the others: L_a2,
@@ -41,7 +41,7 @@ torch::Tensor guide_separation_loss(const torch::Tensor& guides, double temperat
 torch::Tensor guide_attraction_loss(const torch::Tensor& features, const torch::Tensor& labels,
                                     const torch::Tensor& guides, double temperature);
 
-/// Makes classes compact and separable under a Gaussian each:
+/// Makes classes compact and separable under one Gaussian each:
 ///
 ///     mean_i  -log softmax_c( -1/2 mean_d (u_id - m_cd)^2 / s_cd )[y_i]
 ///

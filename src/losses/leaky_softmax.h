@@ -12,7 +12,7 @@
 ///
 /// | argument | dtype | shape  |                                     |
 /// |----------|-------|--------|-------------------------------------|
-/// | logits   | float | [N, K] | z, what the auxiliary classifier says |
+/// | logits   | float | [N, K] | z, of the auxiliary classifier      |
 namespace proca::losses {
 
 /// log p, float [N, K].
@@ -21,15 +21,15 @@ torch::Tensor leaky_log_softmax(const torch::Tensor& logits);
 /// The logit of d, float [N]: d = sigmoid(log sum_k exp(z_k) - log K).
 torch::Tensor leaky_domain_logits(const torch::Tensor& logits);
 
-/// Each of the K probabilities against its own yes or no:
+/// Binary cross-entropy of each of the K probabilities:
 ///
 ///     mean_j  [ -log p_jy - sum_{k != y} log(1 - p_jk) ]       y the label of j
 ///
-/// In the logarithm 1 - p is at least 1e-7, about what is left of it in float.
+/// In the logarithm 1 - p is at least 1e-7, about the precision of float.
 /// Labels are int64 [N], every value in [0, K). An empty batch gives zero.
 torch::Tensor leaky_cross_entropy(const torch::Tensor& logits, const torch::Tensor& labels);
 
-/// How much a source image should count, from the logits of d of a batch, float [N]:
+/// Weights of source images, from the logits of d of a batch, float [N]:
 ///
 ///     w_j = (1 - d_j) / (mean_j (1 - d_j) + 1e-10)
 ///

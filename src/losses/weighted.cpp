@@ -13,13 +13,17 @@ void check_same_length(const torch::Tensor& values, const torch::Tensor& weights
 
 }  // namespace
 
-torch::Tensor cross_entropy_each(const torch::Tensor& logits, const torch::Tensor& labels) {
+torch::Tensor negative_log_likelihood(const torch::Tensor& logits, const torch::Tensor& labels,
+                                      int64_t reduction) {
   TORCH_CHECK(logits.dim() == 2 && labels.dim() == 1 && labels.size(0) == logits.size(0),
-              "cross_entropy_each: logits ", logits.sizes(), " and labels ", labels.sizes());
-  // As in cross_entropy: no label is ignored.
+              "cross-entropy: logits ", logits.sizes(), " and labels ", labels.sizes());
+  // By default LibTorch leaves out images with the label -100; here no label is ignored.
   constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
-  return torch::nll_loss(torch::log_softmax(logits, 1), labels, /*weight=*/{}, at::Reduction::None,
-                         kNone);
+  return torch::nll_loss(torch::log_softmax(logits, 1), labels, /*weight=*/{}, reduction, kNone);
+}
+
+torch::Tensor cross_entropy_each(const torch::Tensor& logits, const torch::Tensor& labels) {
+  return negative_log_likelihood(logits, labels, at::Reduction::None);
 }
 
 torch::Tensor entropy_each(const torch::Tensor& logits) {

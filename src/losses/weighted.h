@@ -2,10 +2,13 @@
 
 #include <torch/types.h>
 
-/// Losses image by image, and two ways to make one number of them where images count
-/// for more or less. Partial domain adaptation weighs source images by how likely the
-/// target is to show their class.
+/// Losses per image, and two weighted averages of them. Partial domain adaptation weighs
+/// source images by how likely the target is to show their class.
 namespace proca::losses {
+
+/// -log softmax(logits)[label] of every image; `reduction` is an `at::Reduction`.
+torch::Tensor negative_log_likelihood(const torch::Tensor& logits, const torch::Tensor& labels,
+                                      int64_t reduction);
 
 /// -log softmax(logits)[label] of every image, float [N].
 ///
@@ -28,7 +31,7 @@ torch::Tensor cross_entropy_each(const torch::Tensor& logits, const torch::Tenso
 /// | logits   | float | [N, K] |
 torch::Tensor entropy_each(const torch::Tensor& logits);
 
-/// Binary cross-entropy of every image against the same answer, float [N]. It takes
+/// Binary cross-entropy of every image against the same target, float [N]. It takes
 /// the logit z of the probability sigmoid(z), never the probability: log sigmoid(z)
 /// is exact where sigmoid(z) is rounded to 0 or 1.
 ///
@@ -45,8 +48,8 @@ torch::Tensor binary_cross_entropy_each(const torch::Tensor& logits, double targ
 ///     sum_j w_j v_j / (1e-8 + sum_j w_j)
 ///
 /// Weights that are all zero give zero, and so does an empty batch. Gradients reach
-/// the values and, where they ask for them, the weights above the line; the sum below
-/// is a constant, as in BA3US.
+/// the values and the weights in the numerator; the denominator is a constant, as in
+/// BA3US.
 ///
 /// | argument | dtype | shape |              |
 /// |----------|-------|-------|--------------|

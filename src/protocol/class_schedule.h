@@ -8,7 +8,7 @@ namespace proca::protocol {
 /// Which classes arrive when. Classes are labels of the source.
 struct ClassSchedule {
   std::vector<std::vector<int64_t>> steps;
-  /// The classes that S-1 accuracy is about: usually those of the first step.
+  /// The classes of S-1 accuracy: usually those of the first step.
   std::vector<int64_t> first_classes;
 
   int64_t num_steps() const { return static_cast<int64_t>(steps.size()); }

@@ -1,13 +1,7 @@
 #include "protocol/experiment.h"
 
-#include <filesystem>
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "core/nearest_word.h"
-#include "proca/core/error.h"
-#include "proca/core/file.h"
 #include "protocol/embedded_files.h"
 
 namespace proca::protocol {
@@ -33,25 +27,17 @@ const std::vector<Experiment>& all_experiments() {
 }
 
 Experiment find_experiment(const std::string& name_or_file) {
-  if (name_or_file.ends_with(".toml")) {
-    const std::filesystem::path file(name_or_file);
-    auto experiment = parse_experiment(read_text_file(file), file.stem().string(), name_or_file);
-    // A preset of one's own lies beside the experiment, wherever the program is started.
-    if (experiment.preset.ends_with(".toml")) {
-      experiment.preset = (file.parent_path() / experiment.preset).string();
-    }
-    return experiment;
+  if (!is_own_file(name_or_file)) {
+    return find_by_name("experiment", name_or_file, all_experiments(),
+                        "see proca reproduce --list, or give a file ending in .toml");
   }
-  std::vector<std::string> known;
-  for (const auto& experiment : all_experiments()) {
-    if (experiment.name == name_or_file) return experiment;
-    known.push_back(experiment.name);
+  auto experiment = parse_file(name_or_file, parse_experiment);
+  // A path of a preset is relative to the experiment's file, not to the working directory.
+  if (is_own_file(experiment.preset)) {
+    const auto folder = std::filesystem::path(name_or_file).parent_path();
+    experiment.preset = (folder / experiment.preset).string();
   }
-  const auto nearest = nearest_word(name_or_file, known);
-  throw InvalidOption(fmt::format("unknown experiment \"{}\"; {}", name_or_file,
-                                  nearest.empty()
-                                      ? "see proca reproduce --list, or give a file ending in .toml"
-                                      : "did you mean \"" + nearest + "\"?"));
+  return experiment;
 }
 
 }  // namespace proca::protocol

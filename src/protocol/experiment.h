@@ -9,7 +9,7 @@
 
 namespace proca::protocol {
 
-/// How the results of an experiment are laid out.
+/// The layout of an experiment's table.
 enum class TableView {
   kTasks,            ///< a row per run, a column per task and their mean; a block per metric
   kSteps,            ///< a row per run, a column per step, each the mean over the tasks
@@ -17,7 +17,7 @@ enum class TableView {
   kSweep,            ///< a row per metric, a column per run, each the mean over the tasks
   kDetectedClasses,  ///< per task and step the detected classes, right and wrong, and their shares
   kBars,             ///< per task and step the cumulative probability of every class
-  kDrop,             ///< a row per run, a column per step: how far S-1 accuracy fell, mean of tasks
+  kDrop,             ///< a row per run, a column per step: drop of S-1 accuracy, mean of tasks
 };
 
 /// What is measured; all in percent.
@@ -76,23 +76,23 @@ struct ExperimentTask {
 struct Experiment {
   std::string name;
   std::string title;
-  std::string paper;  ///< where in the paper; empty for one's own
+  std::string paper;  ///< where in the paper; empty for the user's own
   std::string preset;
   TableView view = TableView::kTasks;
   std::vector<TableMetric> metrics;
   std::vector<int64_t> seeds;
   std::vector<ExperimentTask> tasks;
-  std::vector<ExperimentRun> runs;  ///< with [options] put in and [sweep] spelt out
+  std::vector<ExperimentRun> runs;  ///< with [options] merged in and [sweep] expanded
 };
 
-/// The words of the file for a view and a metric: `task-steps`, `final-s1`.
+/// The name of a view or metric in a file: `task-steps`, `final-s1`.
 std::string_view name_of(TableView view);
 std::string_view name_of(TableMetric metric);
 
 /// The experiments of the program, in the order of the paper.
 const std::vector<Experiment>& all_experiments();
 
-/// One of the program's by name, or one's own by the path of a `.toml` file.
+/// An experiment of the program by name, or the user's own by the path of a `.toml` file.
 /// Throws `InvalidOption` for an unknown name, with the nearest known one, and
 /// `InputError` with `file:line` for a bad file.
 Experiment find_experiment(const std::string& name_or_file);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/files/path.h"
 #include "core/nearest_word.h"
 #include "proca/core/error.h"
 #include "protocol/preset.h"
@@ -10,11 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
-
-bool is_there(const fs::path& path) {
-  std::error_code unreadable;  // Opening it will say why.
-  return fs::exists(path, unreadable);
-}
 
 // The first place that exists, or an empty path.
 fs::path first_of(const Words& places, const fs::path& data_root) {
@@ -46,12 +42,10 @@ fs::path find_domain(const Preset& preset, const Role& role, const fs::path& dat
   }
   Words names;
   for (const auto& [name, ignored] : role.domains) names.push_back(name);
-  const auto nearest = nearest_word(domain, names);
   throw InvalidOption(
       fmt::format("--{}: preset {} knows no domain \"{}\", nor does {} hold one of that name; {}",
                   role.name, preset.name, domain, data_root.string(),
-                  nearest.empty() ? fmt::format("it knows {}", fmt::join(names, ", "))
-                                  : fmt::format("did you mean \"{}\"?", nearest)));
+                  did_you_mean(domain, names, fmt::format("it knows {}", fmt::join(names, ", ")))));
 }
 
 }  // namespace

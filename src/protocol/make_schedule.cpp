@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <charconv>
-#include <optional>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "core/nearest_word.h"
+#include "core/parse_number.h"
 #include "proca/core/error.h"
 #include "protocol/preset.h"
 
@@ -14,16 +14,7 @@ namespace {
 
 using data::LabelMeaning;
 
-// The label that a word such as "24" stands for.
-std::optional<int64_t> as_number(const std::string& word) {
-  int64_t number = 0;
-  const auto* end = word.data() + word.size();
-  const auto result = std::from_chars(word.data(), end, number);
-  if (result.ec != std::errc{} || result.ptr != end || number < 0) return std::nullopt;
-  return number;
-}
-
-// What holds for one source and target: the task's own words, else the general ones.
+// The order for one source and target: the task's own values, else the general ones.
 Preset::Order order_of(const Preset& preset, const std::string& source, const std::string& target) {
   Preset::Order order;
   if (const auto found = preset.orders.find(""); found != preset.orders.end()) {
@@ -53,7 +44,7 @@ class ClassLookup {
       : preset_(preset), images_(images) {}
 
   int64_t label_of(const std::string& word) const {
-    const auto number = as_number(word);
+    const auto number = parse_whole_number(word);
     // A folder called "24" is meant by its name: folders are numbered by alphabet,
     // and "24" comes before "3".
     if (!number || images_.label_meaning == LabelMeaning::kName) {
@@ -90,12 +81,14 @@ std::vector<int64_t> labels_in_order(const Preset& preset, const std::vector<std
                                      const data::ImageListing& images) {
   std::vector<int64_t> labels;
   if (classes.empty()) {
-    for (int64_t label = 0; label < images.num_classes(); ++label) labels.push_back(label);
+    labels.resize(static_cast<size_t>(images.num_classes()));
+    std::iota(labels.begin(), labels.end(), 0);
     return labels;
   }
   const ClassLookup lookup(preset, images);
-  const bool only_names = std::none_of(
-      classes.begin(), classes.end(), [](const auto& word) { return as_number(word).has_value(); });
+  const bool only_names = std::none_of(classes.begin(), classes.end(), [](const auto& word) {
+    return parse_whole_number(word).has_value();
+  });
   const bool by_place = only_names && !has_names(images);
   std::set<int64_t> seen;
   for (size_t i = 0; i < classes.size(); ++i) {

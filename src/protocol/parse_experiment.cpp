@@ -1,35 +1,79 @@
 #include <algorithm>
-#include <charconv>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/nearest_word.h"
-#include "proca/core/error.h"
-#include "proca/core/toml.h"
-#include "protocol/did_you_mean.h"
 #include "protocol/experiment.h"
-#include "protocol/experiment_words.h"
+#include "protocol/toml_reader.h"
 
 namespace proca::protocol {
 namespace {
 
-using Words = std::vector<std::string>;
+// The words of the file.
+template <typename T>
+struct NamedWord {
+  std::string_view name;
+  T value;
+};
 
-// What the command says itself when it starts a run.
+constexpr NamedWord<TableView> kViews[] = {
+    {"tasks", TableView::kTasks},
+    {"steps", TableView::kSteps},
+    {"task-steps", TableView::kTaskSteps},
+    {"sweep", TableView::kSweep},
+    {"detected-classes", TableView::kDetectedClasses},
+    {"bars", TableView::kBars},
+    {"drop", TableView::kDrop},
+};
+
+constexpr NamedWord<TableMetric> kMetrics[] = {
+    {"final", TableMetric::kFinal},
+    {"final-s1", TableMetric::kFinalS1},
+    {"step-accuracy", TableMetric::kStepAccuracy},
+    {"s1-accuracy", TableMetric::kS1Accuracy},
+    {"pseudo-labels", TableMetric::kPseudoLabels},
+    {"drop", TableMetric::kDrop},
+};
+
+template <typename T>
+std::string_view word_for(std::span<const NamedWord<T>> words, T value) {
+  const auto found = std::find_if(words.begin(), words.end(),
+                                  [&](const auto& word) { return word.value == value; });
+  return found->name;
+}
+
+// The metrics that a view can show; the first is what it shows when none is named.
+std::vector<TableMetric> metrics_of(TableView view) {
+  using enum TableMetric;
+  switch (view) {
+    case TableView::kTasks:
+    case TableView::kSweep:
+      return {kFinal, kFinalS1, kPseudoLabels};
+    case TableView::kSteps:
+    case TableView::kTaskSteps:
+      return {kStepAccuracy, kS1Accuracy};
+    case TableView::kDrop:
+      return {TableMetric::kDrop};
+    default:
+      return {};
+  }
+}
+
+// Options of a run that `proca reproduce` sets itself.
 const std::set<std::string> kOwnOptions = {"preset", "data-root", "source",  "target",
                                            "method", "seed",      "seeds",   "source-state",
                                            "out",    "json",      "threads", "device"};
 
-class ExperimentParser {
+class ExperimentParser : private TomlReader {
  public:
-  ExperimentParser(const std::string& name, const std::string& origin) : origin_(origin) {
+  ExperimentParser(const std::string& name, const std::string& origin) : TomlReader(origin) {
     experiment_.name = name;
   }
 
-  Experiment run(std::string_view toml) {
-    for (const auto& entry : parse_toml(toml, origin_)) read(entry);
+  Experiment run(std::string_view toml, const std::string& origin) {
+    for (const auto& entry : parse_toml(toml, origin)) read(entry);
     require(!experiment_.title.empty(), "title is missing at the top of the file");
     require(!experiment_.preset.empty(), "preset is missing at the top of the file");
     require(has_view_, "view is missing at the top of the file");
@@ -41,14 +85,6 @@ class ExperimentParser {
   }
 
  private:
-  [[noreturn]] void refuse(const TomlEntry& entry, const std::string& what) const {
-    throw InputError(fmt::format("{}:{}: {}", origin_, entry.line, what));
-  }
-
-  void require(bool holds, const std::string& what) const {
-    if (!holds) throw InputError(fmt::format("{}: {}", origin_, what));
-  }
-
   void read(const TomlEntry& entry) {
     const std::string run_prefix = "run.";
     const auto& section = entry.section;
@@ -63,34 +99,34 @@ class ExperimentParser {
     } else if (section.starts_with(run_prefix) && section.size() > run_prefix.size()) {
       read_run(entry, section.substr(run_prefix.size()));
     } else {
-      refuse(entry, fmt::format("unknown table [{}]{}", section,
-                                did_you_mean(section, {"tasks", "options", "run.LABEL", "sweep"})));
+      refuse_unknown(entry, fmt::format("table [{}]", section), section,
+                     {"tasks", "options", "run.LABEL", "sweep"});
     }
   }
 
   void read_top(const TomlEntry& entry) {
-    const Words known = {"title", "paper", "preset", "view", "metrics", "seeds"};
     if (entry.key == "title") {
-      experiment_.title = single(entry);
+      experiment_.title = text(entry);
     } else if (entry.key == "paper") {
-      experiment_.paper = single(entry);
+      experiment_.paper = text(entry);
     } else if (entry.key == "preset") {
-      experiment_.preset = single(entry);
+      experiment_.preset = text(entry);
     } else if (entry.key == "view") {
-      experiment_.view = word(entry, single(entry), view_words());
+      experiment_.view = word<TableView>(entry, text(entry), kViews);
       has_view_ = true;
     } else if (entry.key == "metrics") {
-      for (const auto& text : several(entry)) {
-        const auto metric = word(entry, text, metric_words());
+      for (const auto& name : several(entry)) {
+        const auto metric = word<TableMetric>(entry, name, kMetrics);
         if (std::count(experiment_.metrics.begin(), experiment_.metrics.end(), metric) > 0) {
-          refuse(entry, fmt::format("metrics names \"{}\" twice", text));
+          refuse(entry, fmt::format("metrics names \"{}\" twice", name));
         }
         experiment_.metrics.push_back(metric);
       }
     } else if (entry.key == "seeds") {
-      for (const auto& text : several(entry)) experiment_.seeds.push_back(seed(entry, text));
+      for (const auto& value : several(entry)) experiment_.seeds.push_back(seed(entry, value));
     } else {
-      refuse(entry, fmt::format("unknown key \"{}\"{}", entry.key, did_you_mean(entry.key, known)));
+      refuse_unknown(entry, fmt::format("key \"{}\"", entry.key), entry.key,
+                     {"title", "paper", "preset", "view", "metrics", "seeds"});
     }
   }
 
@@ -110,7 +146,7 @@ class ExperimentParser {
       run = std::prev(experiment_.runs.end());
     }
     if (entry.key == "method") {
-      run->method = single(entry);
+      run->method = text(entry);
     } else {
       run->options[entry.key] = checked_option(entry);
     }
@@ -118,7 +154,7 @@ class ExperimentParser {
 
   void read_sweep(const TomlEntry& entry) {
     if (entry.key == "method") {
-      sweep_method_ = single(entry);
+      sweep_method_ = text(entry);
       return;
     }
     const auto& values = checked_option(entry);
@@ -129,7 +165,7 @@ class ExperimentParser {
     }
   }
 
-  // Tables may stand in any order, so what they say together is settled at the end.
+  // At the end, because tables may stand in any order.
   void finish_runs() {
     auto& runs = experiment_.runs;
     for (const auto& run : runs) {
@@ -164,22 +200,12 @@ class ExperimentParser {
     if (metrics.empty() && !allowed.empty()) metrics = {allowed.front()};
   }
 
-  const std::string& single(const TomlEntry& entry) const {
-    if (entry.values.size() != 1) {
-      refuse(entry, fmt::format("{} takes one value, {} given", entry.key, entry.values.size()));
-    }
+  const std::string& text(const TomlEntry& entry) const {
+    single(entry);
     return several(entry).front();
   }
 
-  const Words& several(const TomlEntry& entry) const {
-    if (entry.values.empty()) refuse(entry, fmt::format("{} needs at least one value", entry.key));
-    for (const auto& value : entry.values) {
-      if (value.empty()) refuse(entry, fmt::format("{} has an empty value", entry.key));
-    }
-    return entry.values;
-  }
-
-  // Names and values are checked by what uses them; only it knows the methods.
+  // Names and values are checked by `experiments`, which knows the methods.
   const Words& checked_option(const TomlEntry& entry) const {
     if (kOwnOptions.contains(entry.key)) {
       refuse(entry, fmt::format("{} is no option of a single run: the experiment decides on it",
@@ -196,25 +222,19 @@ class ExperimentParser {
       if (name == text) return value;
       names.emplace_back(name);
     }
-    refuse(entry, fmt::format("unknown {} \"{}\"{}", entry.key == "metrics" ? "metric" : entry.key,
-                              text, did_you_mean(text, names)));
+    const auto kind = entry.key == "metrics" ? "metric" : entry.key;
+    refuse_unknown(entry, fmt::format("{} \"{}\"", kind, text), text, names);
   }
 
   int64_t seed(const TomlEntry& entry, const std::string& text) const {
-    int64_t number = 0;
-    const auto* end = text.data() + text.size();
-    const auto result = std::from_chars(text.data(), end, number);
-    if (result.ec != std::errc{} || result.ptr != end || number < 0) {
-      refuse(entry, fmt::format("seeds: \"{}\" is not a whole number from 0", text));
-    }
+    const auto seed = number(entry, text, 0);
     const auto& seeds = experiment_.seeds;
-    if (std::count(seeds.begin(), seeds.end(), number) > 0) {
-      refuse(entry, fmt::format("seeds names {} twice", number));
+    if (std::count(seeds.begin(), seeds.end(), seed) > 0) {
+      refuse(entry, fmt::format("seeds names {} twice", seed));
     }
-    return number;
+    return seed;
   }
 
-  const std::string& origin_;
   Experiment experiment_;
   bool has_view_ = false;
   std::map<std::string, Words> options_;
@@ -224,9 +244,12 @@ class ExperimentParser {
 
 }  // namespace
 
+std::string_view name_of(TableView view) { return word_for<TableView>(kViews, view); }
+std::string_view name_of(TableMetric metric) { return word_for<TableMetric>(kMetrics, metric); }
+
 Experiment parse_experiment(std::string_view toml, const std::string& name,
                             const std::string& origin) {
-  return ExperimentParser(name, origin).run(toml);
+  return ExperimentParser(name, origin).run(toml, origin);
 }
 
 }  // namespace proca::protocol

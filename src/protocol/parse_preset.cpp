@@ -1,52 +1,34 @@
-#include <charconv>
 #include <sstream>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/nearest_word.h"
-#include "proca/core/error.h"
-#include "proca/core/toml.h"
-#include "protocol/did_you_mean.h"
 #include "protocol/preset.h"
+#include "protocol/toml_reader.h"
 
 namespace proca::protocol {
 namespace {
 
-using Words = std::vector<std::string>;
-
-const Words kOrderKeys = {"class-order", "classes-per-step", "steps", "s1-classes"};
-
-class PresetParser {
+class PresetParser : private TomlReader {
  public:
-  PresetParser(const std::string& name, const std::string& origin) : origin_(origin) {
+  PresetParser(const std::string& name, const std::string& origin) : TomlReader(origin) {
     preset_.name = name;
     preset_.orders[""];
   }
 
-  Preset run(std::string_view toml) {
-    for (const auto& entry : parse_toml(toml, origin_)) read(entry);
-    // After all tables, since [sources] and [targets] win wherever they stand.
+  Preset run(std::string_view toml, const std::string& origin) {
+    for (const auto& entry : parse_toml(toml, origin)) read(entry);
+    // After all tables: [sources] and [targets] win even if they stand before [domains].
     preset_.sources.insert(domains_.begin(), domains_.end());
     preset_.targets.insert(domains_.begin(), domains_.end());
     for (const auto& entry : method_tables_) check_method_table(entry);
     const auto& order = preset_.orders[""];
-    require(order.classes_per_step, "classes-per-step");
-    require(order.num_steps, "steps");
+    require(order.classes_per_step > 0, "classes-per-step is missing at the top of the file");
+    require(order.num_steps > 0, "steps is missing at the top of the file");
     return std::move(preset_);
   }
 
  private:
-  [[noreturn]] void refuse(const TomlEntry& entry, const std::string& what) const {
-    throw InputError(fmt::format("{}:{}: {}", origin_, entry.line, what));
-  }
-
-  void require(int64_t value, std::string_view key) const {
-    if (value == 0) {
-      throw InputError(fmt::format("{}: {} is missing at the top of the file", origin_, key));
-    }
-  }
-
   void read(const TomlEntry& entry) {
     const auto& section = entry.section;
     if (section.empty()) {
@@ -70,9 +52,9 @@ class PresetParser {
       preset_.settings[section][entry.key] = entry.values;
       method_tables_.push_back(entry);
     } else {
-      refuse(entry, fmt::format("unknown table [{}]{}", section,
-                                did_you_mean(section, {"domains", "sources", "targets", "task",
-                                                       "pretrain", "adapt", "method", "for"})));
+      refuse_unknown(
+          entry, fmt::format("table [{}]", section), section,
+          {"domains", "sources", "targets", "task", "pretrain", "adapt", "method", "for"});
     }
   }
 
@@ -86,9 +68,9 @@ class PresetParser {
     } else if (entry.key == "s1-classes") {
       order.s1_classes = count(entry);
     } else {
-      auto known = kOrderKeys;
+      Words known = {"class-order", "classes-per-step", "steps", "s1-classes"};
       if (entry.section.empty()) known.push_back("summary");
-      refuse(entry, fmt::format("unknown key \"{}\"{}", entry.key, did_you_mean(entry.key, known)));
+      refuse_unknown(entry, fmt::format("key \"{}\"", entry.key), entry.key, known);
     }
   }
 
@@ -104,8 +86,8 @@ class PresetParser {
     return section.substr(kBegin, dot - kBegin) + "->" + section.substr(dot + 1);
   }
 
-  // "for.pada", "for.pada.amazon", "for.pada.*.dslr", "for.pada.amazon.dslr"; a
-  // misspelt domain would never be met. Which methods there are is known elsewhere.
+  // "for.pada", "for.pada.amazon", "for.pada.*.dslr", "for.pada.amazon.dslr". The table of a
+  // misspelt domain would never be used. The names of methods are checked by `experiments`.
   void check_method_table(const TomlEntry& entry) const {
     const auto words = split(entry.section);
     const bool for_any_task =
@@ -125,8 +107,9 @@ class PresetParser {
     if (known.contains(domain)) return;
     Words names;
     for (const auto& [name, ignored] : known) names.push_back(name);
-    refuse(entry, fmt::format("[{}]: no table names a domain \"{}\"{}", entry.section, domain,
-                              names.empty() ? "" : did_you_mean(domain, names)));
+    const auto hint = did_you_mean(domain, names, "");
+    refuse(entry, fmt::format("[{}]: no table names a domain \"{}\"{}{}", entry.section, domain,
+                              hint.empty() ? "" : "; ", hint));
   }
 
   static Words split(const std::string& section) {
@@ -136,33 +119,8 @@ class PresetParser {
     return words;
   }
 
-  const std::string& single(const TomlEntry& entry) const {
-    if (entry.values.size() != 1) {
-      refuse(entry, fmt::format("{} takes one value, {} given", entry.key, entry.values.size()));
-    }
-    return entry.values.front();
-  }
+  int64_t count(const TomlEntry& entry) const { return number(entry, single(entry), 1); }
 
-  const Words& several(const TomlEntry& entry) const {
-    if (entry.values.empty()) refuse(entry, fmt::format("{} needs at least one value", entry.key));
-    for (const auto& value : entry.values) {
-      if (value.empty()) refuse(entry, fmt::format("{} has an empty value", entry.key));
-    }
-    return entry.values;
-  }
-
-  int64_t count(const TomlEntry& entry) const {
-    const auto& text = single(entry);
-    int64_t number = 0;
-    const auto* end = text.data() + text.size();
-    const auto result = std::from_chars(text.data(), end, number);
-    if (result.ec != std::errc{} || result.ptr != end || number < 1) {
-      refuse(entry, fmt::format("{}: \"{}\" is not a whole number from 1", entry.key, text));
-    }
-    return number;
-  }
-
-  const std::string& origin_;
   Preset preset_;
   std::map<std::string, Words> domains_;
   std::vector<TomlEntry> method_tables_;  // checked when all domains are known
@@ -171,7 +129,7 @@ class PresetParser {
 }  // namespace
 
 Preset parse_preset(std::string_view toml, const std::string& name, const std::string& origin) {
-  return PresetParser(name, origin).run(toml);
+  return PresetParser(name, origin).run(toml, origin);
 }
 
 }  // namespace proca::protocol

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/nearest_word.h"
-#include "proca/core/error.h"
-#include "proca/core/file.h"
 #include "protocol/embedded_files.h"
 
 namespace proca::protocol {
@@ -23,21 +20,30 @@ const std::vector<Preset>& all_presets() {
 }
 
 Preset find_preset(const std::string& name_or_file) {
-  if (name_or_file.ends_with(".toml")) {
-    const std::filesystem::path file(name_or_file);
-    return parse_preset(read_text_file(file), file.stem().string(), name_or_file);
+  if (is_own_file(name_or_file)) return parse_file(name_or_file, parse_preset);
+  std::vector<std::string> names;
+  for (const auto& preset : all_presets()) names.push_back(preset.name);
+  return find_by_name(
+      "preset", name_or_file, all_presets(),
+      fmt::format("there are {}, or a file ending in .toml", fmt::join(names, ", ")));
+}
+
+std::vector<std::string> method_tables(const Preset& preset, const std::string& method,
+                                       const std::string& source, const std::string& target) {
+  std::vector<std::string> names = {method};
+  const std::string suffix = "-prototypes";
+  if (method.ends_with(suffix)) {
+    names.insert(names.begin(), method.substr(0, method.size() - suffix.size()));
   }
-  std::vector<std::string> known;
-  for (const auto& preset : all_presets()) {
-    if (preset.name == name_or_file) return preset;
-    known.push_back(preset.name);
+  std::vector<std::string> tables;
+  for (const auto& name : names) {
+    const auto table = "for." + name;
+    for (const auto& candidate : {table, table + "." + source, table + ".*." + target,
+                                  table + "." + source + "." + target}) {
+      if (preset.settings.contains(candidate)) tables.push_back(candidate);
+    }
   }
-  const auto nearest = nearest_word(name_or_file, known);
-  throw InvalidOption(fmt::format("unknown preset \"{}\"; {}", name_or_file,
-                                  nearest.empty() ? fmt::format("there are {}, or a file ending "
-                                                                "in .toml",
-                                                                fmt::join(known, ", "))
-                                                  : "did you mean \"" + nearest + "\"?"));
+  return tables;
 }
 
 }  // namespace proca::protocol

@@ -67,7 +67,7 @@ struct Preset {
 /// The presets of the program, by name.
 const std::vector<Preset>& all_presets();
 
-/// A preset of the program by its name, or one's own by the path of a `.toml` file.
+/// A preset of the program by name, or the user's own by the path of a `.toml` file.
 /// Throws `InvalidOption` for an unknown name, with the nearest known one, and
 /// `InputError` with `file:line` for a bad file.
 Preset find_preset(const std::string& name_or_file);
@@ -75,10 +75,9 @@ Preset find_preset(const std::string& name_or_file);
 /// Parses a preset; `origin` names it in messages.
 Preset parse_preset(std::string_view toml, const std::string& name, const std::string& origin);
 
-/// Those of the `[for.METHOD]` tables that hold for a method and a task, the ones that
-/// win last: for any task, for the source, for the target, for both. What is said of
-/// NAME also holds for NAME-prototypes, which is the same method with prototypes
-/// added; its own tables win.
+/// The `[for.METHOD]` tables of a method and a task, in ascending priority: for any task, for the
+/// source, for the target, for both. Tables of NAME also apply to NAME-prototypes, the same method
+/// with prototypes added; its own tables win.
 std::vector<std::string> method_tables(const Preset& preset, const std::string& method,
                                        const std::string& source, const std::string& target);
 
@@ -89,9 +88,8 @@ struct TaskPaths {
 };
 
 /// Finds source and target under `data_root`. Names of domains are case-sensitive.
-/// Throws `InputError` naming every place that was looked at when none exists, and
-/// `InvalidOption` for a domain that the preset does not know and that is not there
-/// under its own name either, with the nearest it knows.
+/// Throws `InputError` with all places searched when none exists, and `InvalidOption`, with the
+/// nearest known name, for a domain that neither the preset has nor `data_root` under its own name.
 TaskPaths find_task(const Preset& preset, const std::filesystem::path& data_root,
                     const std::string& source, const std::string& target);
 
@@ -101,9 +99,8 @@ TaskPaths find_task(const Preset& preset, const std::filesystem::path& data_root
 /// names, a list of names stands for labels 0, 1, ...: the authors' lists are
 /// numbered in the order of the preset.
 ///
-/// With `classes_per_step` other than 0 so many classes arrive at each step instead, and
-/// there are as many steps as the class order has classes for, used by the preset's own
-/// steps or not. A preset's `s1-classes` stay.
+/// `classes_per_step` other than 0 replaces the preset's; there are then as many steps as the class
+/// order has classes for. The preset's `s1-classes` stay.
 ///
 /// Throws `InputError` for a class that the source does not have, a class that
 /// occurs twice, or steps that ask for more classes than there are.

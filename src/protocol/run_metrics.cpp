@@ -90,7 +90,7 @@ StepMetrics step_metrics(const ClassSchedule& schedule, int64_t step, const Step
   return metrics;
 }
 
-// Forgetting and backward transfer speak of the groups before the last step.
+// Forgetting and backward transfer are means over the groups before the last step.
 void compare_with_earlier_steps(RunMetrics& run) {
   const size_t last = run.steps.size() - 1;
   std::vector<double> forgotten, gained;

@@ -10,7 +10,7 @@
 
 namespace proca::protocol {
 
-/// So many of so many.
+/// Counts of images and of right ones.
 struct Tally {
   int64_t num_images = 0;
   int64_t num_correct = 0;
@@ -19,7 +19,7 @@ struct Tally {
   }
 };
 
-/// How well the classes of a step were found.
+/// How well the classes of a step were detected.
 struct DetectionQuality {
   int64_t num_detected = 0;
   int64_t num_present = 0;
@@ -34,7 +34,7 @@ struct DetectionQuality {
 DetectionQuality measure_detection(std::span<const int64_t> detected,
                                    std::span<const int64_t> present);
 
-/// What the evaluator found after a step.
+/// The measurements after a step.
 struct StepRecord {
   std::vector<ClassAccuracy> classes;  ///< every class of the schedule, by label
   /// Pairs that occur; empty in records of versions that did not count them.
@@ -76,9 +76,8 @@ struct RunMetrics {
   std::optional<double> pseudo_label_accuracy;  ///< over the images of all steps together
 };
 
-/// `source` is what the source model does before the first step, over the same
-/// classes as the steps' records. There must be at least one step, and no more than
-/// the schedule has.
+/// `source` are the source model's results before the first step, over the same classes as the
+/// steps' records. There must be at least one step, and no more than the schedule has.
 RunMetrics summarise(const ClassSchedule& schedule, std::span<const ClassAccuracy> source,
                      std::span<const StepRecord> steps);
 

@@ -1,9 +1,9 @@
 #include "proca/state/feature_record.h"
 
 #include <algorithm>
+#include <limits>
 
-#include <fmt/format.h>
-
+#include "models/weights/saved_tensors.h"
 #include "proca/core/error.h"
 
 namespace proca::state {
@@ -13,7 +13,7 @@ using Labels = std::vector<int64_t>;
 
 torch::Tensor tensor_of(const Labels& values) { return torch::tensor(values, torch::kInt64); }
 
-// As many as there are points, whatever is known of them.
+// Labels that are not known are -1.
 void append(Labels& all, const Labels& more, int64_t count) {
   TORCH_CHECK(more.empty() || static_cast<int64_t>(more.size()) == count, "labels of some points");
   if (more.empty()) {
@@ -23,48 +23,11 @@ void append(Labels& all, const Labels& more, int64_t count) {
   }
 }
 
-class Reader {
- public:
-  Reader(const models::NamedTensors& tensors, const std::string& origin)
-      : tensors_(tensors), origin_(origin) {}
-
-  torch::Tensor features() const {
-    auto features = find("features");
-    if (features.dim() != 2 || features.scalar_type() != torch::kFloat32) {
-      refuse("\"features\" is no table of float32");
-    }
-    if (!torch::isfinite(features).all().item<bool>()) {
-      refuse("\"features\" holds a value that is no finite number");
-    }
-    return features;
-  }
-
-  Labels numbers(const std::string& name, int64_t count, int64_t low, int64_t high) const {
-    const auto tensor = find(name).contiguous();
-    if (tensor.scalar_type() != torch::kInt64 || tensor.dim() != 1 || tensor.size(0) != count) {
-      refuse(fmt::format("\"{}\" is not {} numbers of int64", name, count));
-    }
-    const auto* values = tensor.data_ptr<int64_t>();
-    Labels numbers(values, values + count);
-    for (const int64_t number : numbers) {
-      if (number < low || number > high) refuse(fmt::format("\"{}\" holds {}", name, number));
-    }
-    return numbers;
-  }
-
- private:
-  const torch::Tensor& find(const std::string& name) const {
-    const auto found = tensors_.find(name);
-    if (found == tensors_.end()) refuse(fmt::format("\"{}\" is missing", name));
-    return found->second;
-  }
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw InputError(fmt::format("{}: is damaged: {}", origin_, what));
-  }
-
-  const models::NamedTensors& tensors_;
-  const std::string& origin_;
-};
+Labels read_labels(const models::SavedTensors& saved, const std::string& name, int64_t count,
+                   int64_t low, int64_t high = std::numeric_limits<int64_t>::max()) {
+  const auto tensor = saved.read_integers(name, {count}, low, high);
+  return {tensor.data_ptr<int64_t>(), tensor.data_ptr<int64_t>() + count};
+}
 
 }  // namespace
 
@@ -107,7 +70,7 @@ FeatureRecord make_feature_record(const FeatureSets& sets) {
   add(sets.prototypes, FeatureRecord::kPrototype);
   add(sets.centres, FeatureRecord::kSourceCentre);
   const auto all = torch::cat(features);
-  if (!torch::isfinite(all).all().item<bool>()) throw Error("a feature is no finite number");
+  if (!torch::isfinite(all).all().item<bool>()) throw Error("a feature is not a finite number");
   record.features = principal_components(all, FeatureRecord::kMostDimensions);
   return record;
 }
@@ -122,15 +85,14 @@ models::NamedTensors FeatureRecord::save() const {
 }
 
 FeatureRecord FeatureRecord::load(const models::NamedTensors& tensors, const std::string& origin) {
-  constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
-  const Reader reader(tensors, origin);
+  const models::SavedTensors saved(tensors, origin + ": is damaged");
   FeatureRecord record;
-  record.features = reader.features().contiguous();
+  record.features = saved.read("features", torch::kFloat32, {-1, -1});
   const int64_t count = record.features.size(0);
-  record.kinds = reader.numbers("kinds", count, kTarget, kSourceCentre);
-  if (tensors.contains("labels")) record.labels = reader.numbers("labels", count, -1, kAny);
-  record.pseudo_labels = reader.numbers("pseudo_labels", count, -1, kAny);
-  record.predicted = reader.numbers("predicted", count, -1, kAny);
+  record.kinds = read_labels(saved, "kinds", count, kTarget, kSourceCentre);
+  if (tensors.contains("labels")) record.labels = read_labels(saved, "labels", count, -1);
+  record.pseudo_labels = read_labels(saved, "pseudo_labels", count, -1);
+  record.predicted = read_labels(saved, "predicted", count, -1);
   return record;
 }
 

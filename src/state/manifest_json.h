@@ -10,10 +10,10 @@
 
 namespace proca::state {
 
-/// What a state that somebody else made may ask for, besides what the options allow.
+/// Limits of a state from elsewhere, beyond those of the options.
 inline constexpr int64_t kMaxSteps = 100'000;      ///< a report reads the records of each
 inline constexpr int64_t kMaxClasses = 1'000'001;  ///< as many as a list file may have
-inline constexpr int64_t kMaxImageSize = 65'535;   ///< pixels; as a picture's longest side
+inline constexpr int64_t kMaxImageSize = 65'535;   ///< pixels; the longest side of an image
 
 /// `state.json` without its list of files. `from_json` throws
 /// `nlohmann::json::exception` when a key is missing or of the wrong type, and

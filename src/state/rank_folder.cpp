@@ -1,29 +1,26 @@
 #include "state/rank_folder.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/files/path.h"
-#include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "state/state_files.h"
 
 namespace proca::state {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Of no use to others: who has the folder, and what is only for people.
+// The lock is rank 0's, and nothing reads a report.
 bool is_left_out(const fs::path& file) {
-  return file.filename() == "lock" || file.filename() == "report.html";
+  return file.filename() == kLockFile || file.filename() == "report.html";
 }
 
 // Rank 0's bytes, on all ranks.
-std::vector<uint8_t> send(compute::Ranks& ranks, std::vector<uint8_t> bytes) {
+std::vector<uint8_t> broadcast(compute::Ranks& ranks, std::vector<uint8_t> bytes) {
   auto size = torch::tensor({static_cast<int64_t>(bytes.size())}, torch::kInt64);
   ranks.broadcast(size);
   bytes.resize(static_cast<size_t>(size.item<int64_t>()));
@@ -54,34 +51,25 @@ RankFolder::RankFolder(const std::shared_ptr<compute::Ranks>& ranks, fs::path fo
   if (!ranks || ranks->size() == 1) return;
   const bool is_first = ranks->rank() == 0;
   if (!is_first) {
-    auto pattern = (fs::temp_directory_path() / "proca-rank-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      throw Error(fmt::format("{}: cannot be created: {}", pattern, std::strerror(errno)));
-    }
-    scratch_ = pattern;
-    path_ = scratch_ / path_.filename();
+    scratch_.emplace(fs::temp_directory_path() / "proca-rank");
+    path_ = scratch_->path() / path_.filename();
   }
   const auto listing = nlohmann::json(is_first ? files_of(path_) : std::vector<std::string>())
                            .dump(-1, ' ', false, nlohmann::json::error_handler_t::ignore);
-  const auto sent = send(*ranks, {listing.begin(), listing.end()});
+  const auto sent = broadcast(*ranks, {listing.begin(), listing.end()});
   for (const std::string name : nlohmann::json::parse(sent.begin(), sent.end())) {
     std::vector<uint8_t> content;
     if (is_first) {
       const auto text = read_text_file(path_ / name);
       content.assign(text.begin(), text.end());
     }
-    content = send(*ranks, std::move(content));
+    content = broadcast(*ranks, std::move(content));
     if (is_first) continue;
     create_writable_folder((path_ / name).parent_path());
     AtomicFile file(path_ / name);
     file.write(content);
     file.commit(Sync::kLater);
   }
-}
-
-RankFolder::~RankFolder() {
-  std::error_code ignored;  // A destructor has nobody to tell.
-  if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
 }
 
 }  // namespace proca::state

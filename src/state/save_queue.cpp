@@ -10,7 +10,7 @@ SaveQueue::~SaveQueue() {
   try {
     if (!is_reported_) wait();
   } catch (const std::exception& error) {
-    // Whatever is on its way up is the error that is reported; on a full disk it is the same.
+    // If another exception is in flight, that one is reported; on a full disk it is the same.
     if (std::uncaught_exceptions() > 0) {
       log_warning(error.what());
     } else {

@@ -6,21 +6,20 @@
 
 namespace proca::state {
 
-/// Work on files that need not be waited for: done on another thread, one piece after the
-/// other in the order it came. After a piece that failed nothing is done any more, and
-/// whoever asks is told.
+/// Runs work on another thread, one task after the other in the order of `add`. After a task
+/// that failed no further one is run, and the next call throws its error.
 class SaveQueue {
  public:
   SaveQueue() = default;
-  /// Waits. A failure that nobody has asked about is logged, as a warning if another error is
+  /// Waits. A failure that no call has thrown is logged, as a warning if another error is
   /// being reported.
   ~SaveQueue();
   SaveQueue(const SaveQueue&) = delete;
   SaveQueue& operator=(const SaveQueue&) = delete;
 
-  /// Throws what an earlier piece threw, as soon as that is known.
+  /// Throws what an earlier task threw, if that is known already.
   void add(std::function<void()> work);
-  /// Until everything is done. Throws what a piece threw.
+  /// Waits until all tasks are done. Throws what a task threw.
   void wait();
 
  private:

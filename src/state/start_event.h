@@ -5,7 +5,7 @@
 
 namespace proca::state {
 
-/// The event `start`: which program begins to work, on what, and how.
+/// The event `start`: versions, device, threads and precision.
 void write_start_event(EventLog& events, const compute::ComputeOptions& compute,
                        c10::Device device);
 

@@ -7,7 +7,7 @@
 
 #include "core/files/json_limits.h"
 #include "core/files/path.h"
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "models/weights/safetensors.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -18,7 +18,7 @@ namespace proca::state {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kFirstSealed = 3;  // versions before have no checksum of their own
+constexpr int64_t kFirstSealed = 3;  // earlier versions have no checksum of their own
 
 bool StateDirectory::exists(const fs::path& folder) { return is_there(folder / kManifestFile); }
 
@@ -60,8 +60,8 @@ void StateDirectory::load_manifest() {
   const auto path = folder_ / kManifestFile;
   try {
     const auto text = read_text_file(path);
-    const auto seal = check_json_seal(text);
-    refuse_broken_seal(seal, path.string());
+    const auto checksum = check_json_checksum(text);
+    refuse_wrong_checksum(checksum, path.string());
     check_json_limits(text, path.string());
     const auto json = nlohmann::json::parse(text);
     const auto version = count_from_json(json, "format_version");
@@ -69,7 +69,7 @@ void StateDirectory::load_manifest() {
       throw InputError(fmt::format("{}: format version {}; this program reads versions 1 to {}",
                                    path.string(), version, kFormatVersion));
     }
-    if (version >= kFirstSealed && seal == Seal::kNone) {
+    if (version >= kFirstSealed && checksum == TextChecksum::kNone) {
       throw InputError(fmt::format("{}: damaged: it has no checksum", path.string()));
     }
     manifest_ = manifest_from_json(json);

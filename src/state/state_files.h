@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 namespace proca::state {
 
@@ -24,18 +25,25 @@ inline constexpr const char* kMethodFile = "method.safetensors";
 inline constexpr const char* kAdaptFile = "adapt.toml";
 // In the folder of a step.
 inline constexpr const char* kFeaturesFile = "features.safetensors";
-// Of a step under way: the model of the step before stays where everybody finds it.
+inline constexpr const char* kDetectionFile = "detection.json";
+inline constexpr const char* kPseudoLabelsFile = "pseudo_labels.csv";
+inline constexpr const char* kPrototypesFile = "prototypes.json";
+inline constexpr const char* kStepOptionsFile = "options.toml";
+inline constexpr const char* kMetricsFile = "metrics.json";
+// Of a step under way; the model of the step before stays in place.
 inline constexpr const char* kTrainingFile = "training.safetensors";
 inline constexpr const char* kTrainingMemoryFile = "training_memory.safetensors";
 inline constexpr const char* kTrainingAdaptFile = "training.toml";
+
+/// `steps/07/detection.json` for step 7, counted from 1.
+std::string step_file_name(int64_t step, const std::string& name);
 
 /// Where the next content of a file is staged.
 inline std::filesystem::path next_of(const std::filesystem::path& path) {
   return path.string() + ".next";
 }
 
-// The overloads of std::filesystem that throw speak of "filesystem error", not of the user's
-// folder.
+// Unlike std::filesystem's, these do not throw.
 inline bool is_there(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);

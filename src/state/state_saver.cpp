@@ -16,14 +16,18 @@
 
 namespace proca::state {
 
-void StateSaver::save(StateChange change) {
-  if (!in_background_) return write(change);
-  // What is trained on meanwhile must not be what is written. A GPU copies in its own
-  // memory, which takes next to nothing; the way to the host's is left to the other thread.
+void StateChange::copy_tensors() {
+  for (auto& [file, named] : tensors) {
+    for (auto& [name, tensor] : named) tensor = tensor.detach().clone();
+  }
+}
+
+void StateSaver::save_later(StateChange change) {
+  // On a GPU within its own memory, which is fast; the other thread copies them to the host.
+  change.copy_tensors();
   std::optional<torch::Device> gpu;
-  for (auto& [file, tensors] : change.tensors) {
-    for (auto& [name, tensor] : tensors) {
-      tensor = tensor.detach().clone();
+  for (const auto& [file, tensors] : change.tensors) {
+    for (const auto& [name, tensor] : tensors) {
       if (!tensor.is_cpu()) gpu = tensor.device();
     }
   }
@@ -34,21 +38,21 @@ void StateSaver::save(StateChange change) {
   }
   queue_.add([this, change = std::move(change), gpu, copied]() mutable {
     if (gpu) fetch(change, *gpu, **copied);
-    write(change);
+    save_now(change);
   });
 }
 
 void StateSaver::fetch(StateChange& change, torch::Device gpu, c10::Event& copied) {
   const c10::StreamGuard aside(compute::side_stream(gpu));
   copied.block(aside.current_stream());
-  // Until the copies are done: given back before, their memory would be used by training.
-  std::vector<torch::Tensor> there;
+  // Held until the copies are done: freed before, training would reuse their memory.
+  std::vector<torch::Tensor> held;
   for (auto& [file, tensors] : change.tensors) {
     for (auto& [name, tensor] : tensors) {
       if (tensor.is_cpu()) continue;
-      there.push_back(tensor);
-      // In the order that files have: a GPU puts it right sooner than the host.
-      const auto& ordered = there.emplace_back(tensor.contiguous());
+      held.push_back(tensor);
+      // Contiguous, as in files: a GPU does that faster than the host.
+      const auto& ordered = held.emplace_back(tensor.contiguous());
       tensor = models::staging(ordered.sizes(), ordered.scalar_type(), gpu);
       tensor.copy_(ordered, /*non_blocking=*/true);
     }
@@ -56,7 +60,7 @@ void StateSaver::fetch(StateChange& change, torch::Device gpu, c10::Event& copie
   aside.current_stream().synchronize();
 }
 
-void StateSaver::write(const StateChange& change) {
+void StateSaver::save_now(const StateChange& change) {
   const ScopeTimer timer("saving");
   for (const auto& [file, text] : change.texts) writer_.put_text(file, text);
   for (const auto& [file, tensors] : change.tensors) writer_.put_tensors(file, tensors, {});
@@ -65,7 +69,7 @@ void StateSaver::write(const StateChange& change) {
     try {
       tensors = compute();
     } catch (const std::exception& error) {
-      // Nothing depends on it: no reason to lose a step. That it cannot be written is one.
+      // Nothing depends on these tensors: the step is kept without them.
       log_warning(fmt::format("{} is left out: {}", file, error.what()));
     }
     if (tensors) writer_.put_tensors(file, *tensors, {});

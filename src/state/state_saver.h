@@ -14,36 +14,38 @@
 
 namespace proca::state {
 
-/// What goes into a state in one commit.
+/// The changes of one commit.
 struct StateChange {
   std::vector<std::pair<std::string, std::string>> texts = {};
   std::vector<std::pair<std::string, models::NamedTensors>> tensors = {};
-  /// Tensors that are worked out when they are written; they must not depend on anything
-  /// that changes meanwhile.
+  /// Tensors that are computed when they are written; they must not depend on anything that
+  /// changes meanwhile.
   std::vector<std::pair<std::string, std::function<models::NamedTensors()>>> computed = {};
   std::vector<std::string> removed = {};
   Manifest manifest = {};
+
+  /// Clones the tensors, on their devices, so that training may go on with the originals.
+  void copy_tensors();
 };
 
-/// Commits changes to a state, at once or on another thread.
+/// Commits changes to a state, in their order.
 class StateSaver {
  public:
-  /// Whoever else uses `writer` calls `wait` first. It must outlive the saver.
+  /// Call `wait` before any other use of `writer`, which must outlive the saver.
   explicit StateSaver(StateWriter& writer) : writer_(writer) {}
 
-  /// From here on `save` returns before the change is in the state.
-  void save_in_background() { in_background_ = true; }
-  void save(StateChange change);
-  /// Until every change is in the state. Throws what kept one out.
+  /// Returns when the change is in the state. After `save_later` call `wait` first.
+  void save_now(const StateChange& change);
+  /// Returns at once, after copying the tensors; another thread writes.
+  void save_later(StateChange change);
+  /// Waits until every change is in the state. Throws the error of one that failed.
   void wait() { queue_.wait(); }
 
  private:
-  // To the host's memory, once `copied` has come.
+  // Copies to the host, once `copied` has been reached.
   static void fetch(StateChange& change, torch::Device gpu, c10::Event& copied);
-  void write(const StateChange& change);
 
   StateWriter& writer_;
-  bool in_background_ = false;
   SaveQueue queue_;
 };
 

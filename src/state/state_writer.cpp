@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/path.h"
-#include "core/files/seal.h"
+#include "core/files/text_checksum.h"
 #include "core/parallel.h"
 #include "models/weights/safetensors.h"
 #include "proca/core/error.h"
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Left by a writer that was killed: a file of ours, staged or half-written.
+// Left by a writer that was killed: a file that is staged or half-written.
 bool is_leftover(const std::string& name) {
   return name.ends_with(".next") || name.find(".tmp-") != std::string::npos;
 }
@@ -36,12 +36,12 @@ bool is_ours(std::string name) {
   return names.contains(name);
 }
 
-// A folder with anything else in it is somebody's: better refused than tidied up.
+// A folder with other files is refused: they could be the user's own.
 void refuse_foreign_files(const fs::path& folder) {
   for (const auto& entry : entries_of(folder)) {
     const auto name = entry.filename().string();
     if (is_ours(name)) continue;
-    throw InputError(fmt::format("{}: holds {}, which is no part of a state; use a new folder",
+    throw InputError(fmt::format("{}: holds {}, which is not part of a state; use a new folder",
                                  folder.string(), name));
   }
 }
@@ -58,7 +58,7 @@ StateWriter::StateWriter(fs::path folder) : folder_(normalise_path(folder)) {
 
 StateWriter::~StateWriter() {
   if (StateDirectory::exists(folder_)) return;
-  std::error_code ignored;  // A destructor has nobody to tell.
+  std::error_code ignored;  // A destructor cannot report it.
   for (const auto& file : staged_) fs::remove(next_of(folder_ / file), ignored);
   for (const auto* file : {kEventsFile, kLockFile}) fs::remove(folder_ / file, ignored);
   if (created_) fs::remove(folder_, ignored);  // Only if it is empty.
@@ -73,7 +73,7 @@ void StateWriter::recover() {
       if (file.path() != folder_ / name) rename_file(file.path(), folder_ / name);
     }
   }
-  // Whatever else a killed writer left belongs to a checkpoint that never was.
+  // Everything else that a killed writer left belongs to a checkpoint that was not finished.
   for (const auto& entry : entries_of(folder_)) {
     const auto name = entry.filename().string();
     if (!is_ours(name) || is_folder(entry)) continue;
@@ -132,8 +132,8 @@ void StateWriter::remove(const std::string& file) {
 }
 
 void StateWriter::commit(const Manifest& manifest) {
-  // All that the new state.json names has to be on the disk before it is. A disk does many
-  // files at once faster than one after the other.
+  // All files that the new state.json names must be on disk before it is. Syncing them at
+  // once is faster than one after the other.
   constexpr int64_t kMostThreads = 8;
   parallel_for(static_cast<int64_t>(staged_.size()), kMostThreads, [this](int64_t i) {
     sync_file(next_of(folder_ / staged_[static_cast<size_t>(i)]));
@@ -154,7 +154,7 @@ void StateWriter::commit(const Manifest& manifest) {
   for (const auto& [name, record] : files_) {
     json["files"][name] = {{"size", record.size}, {"crc32", record.crc}};
   }
-  write_file(folder_ / kManifestFile, seal_json(json.dump(2)));
+  write_file(folder_ / kManifestFile, append_json_checksum(json.dump(2)));
   for (const auto& file : staged_) {
     rename_file(next_of(folder_ / file), folder_ / file);
     state_.contents_.insert_or_assign(file, MappedFile(folder_ / file));

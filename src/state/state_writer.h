@@ -31,17 +31,17 @@ namespace proca::state {
 /// ```
 class StateWriter {
  public:
-  /// Creates the folder if needed and finishes or drops what a killed writer left.
+  /// Creates the folder if needed and finishes or removes what a killed writer left.
   /// A folder that holds other files and no state is refused.
   explicit StateWriter(std::filesystem::path folder);
-  /// Leaves nothing behind if there never was a commit.
+  /// Leaves nothing behind if there was no commit.
   ~StateWriter();
   StateWriter(const StateWriter&) = delete;
   StateWriter& operator=(const StateWriter&) = delete;
 
   const std::filesystem::path& folder() const { return folder_; }
-  /// The checkpoint that holds: the last commit, or what was found at the beginning. As
-  /// nobody else writes, nothing has to be checked again to read from it.
+  /// The current checkpoint: the last commit, or the one found at the beginning. Reading
+  /// from it checks nothing again, as there is no other writer.
   const StateDirectory& state() const { return state_; }
   /// Names may have a folder in front, such as `steps/01/metrics.json`.
   void put_tensors(const std::string& file, const std::map<std::string, torch::Tensor>& tensors,
@@ -61,7 +61,7 @@ class StateWriter {
   std::filesystem::path place_for(const std::string& file) const;
 
   std::filesystem::path folder_;
-  bool created_ = false;  // the folder is this writer's own
+  bool created_ = false;  // this writer created the folder
   std::unique_ptr<LockFile> lock_;
   StateDirectory state_;
   std::map<std::string, StateDirectory::FileRecord> files_;

@@ -5,24 +5,17 @@
 
 #include <fmt/format.h>
 #include <torch/types.h>
-#include <nlohmann/json.hpp>
 
 #include "core/files/csv.h"
+#include "core/json_text.h"
+#include "state/state_files.h"
 
 namespace proca::state {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Paths need not be UTF-8; JSON must be.
-std::string dump(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-}  // namespace
-
 std::string step_file_name(int64_t step, const std::string& name) {
-  return fmt::format("steps/{:02}/{}", step, name);
+  return fmt::format("{}/{:02}/{}", kStepsFolder, step, name);
 }
 
 std::string detection_json(const methods::StepDecisions& decisions,
@@ -51,7 +44,7 @@ std::string detection_json(const methods::StepDecisions& decisions,
                                {"score", shared.scores[k]},
                                {"detected", detected}});
   }
-  return dump(json);
+  return json_text(json, 1);
 }
 
 std::string pseudo_labels_csv(const methods::StepDecisions& decisions,
@@ -91,7 +84,7 @@ std::string prototypes_json(const adaptation::PrototypeMemory& memory, int64_t s
                                 {"score", entry.score},
                                 {"images", images}});
   }
-  return dump(json);
+  return json_text(json, 1);
 }
 
 void add_labelled_classes(const methods::StepDecisions& decisions, std::vector<int64_t>& classes) {

@@ -11,9 +11,6 @@ namespace proca::state {
 // The records of a step, complete enough to check each decision by hand. The
 // formats are described in docs/formats/state_directory.md.
 
-/// `steps/07/detection.json` for step 7, counted from 1.
-std::string step_file_name(int64_t step, const std::string& name);
-
 std::string detection_json(const methods::StepDecisions& decisions,
                            const std::vector<std::string>& class_names);
 std::string pseudo_labels_csv(const methods::StepDecisions& decisions,

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMostShown = 10;
 
-// Events that say something else than how it went.
+// The start of a run has no values.
 bool is_shown(const std::string& event) { return event != "start"; }
 
 std::string group_of(const std::string& event) {
@@ -23,7 +23,7 @@ std::string group_of(const std::string& event) {
   return event;
 }
 
-// What an event is about, as opposed to what it says.
+// Fields that are positions on the x axis, not values.
 bool is_place(const std::string& field) { return field == "epoch" || field == "step"; }
 
 std::string tag_of(const std::string& event, std::string field) {

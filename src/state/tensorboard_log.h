@@ -11,8 +11,8 @@
 
 namespace proca::state {
 
-/// Shows training in TensorBoard: every number of an event is a curve, over the epochs or
-/// steps that the events are about, and so are the prototypes of a step.
+/// Writes training to TensorBoard: every number of an event is a curve over epochs or steps;
+/// the prototypes of each step are images.
 ///
 /// | event         | tags                                  | over                             |
 /// |---------------|---------------------------------------|----------------------------------|
@@ -21,13 +21,13 @@ namespace proca::state {
 /// | others        | `step/seconds`, `evaluation/...`, ... | steps                            |
 class TensorBoardLog {
  public:
-  /// `epochs` are those that events have told of before, in whatever process. What cannot be
-  /// written later is said in a warning, and nothing more is shown: training goes on.
+  /// `epochs`: number of epochs logged before, in any process. If writing fails later, a
+  /// warning is given and nothing more is written: training goes on.
   TensorBoardLog(const std::filesystem::path& folder, int64_t epochs)
       : writer_(folder), epochs_(epochs) {}
 
   void add(const std::string& event, const std::vector<EventField>& fields);
-  /// The images of each class whose prototypes are of `step`, from 1: one row as
+  /// Images of the prototypes captured in `step`, from 1: one row per class as
   /// `prototypes/CLASS`.
   void add_prototypes(const adaptation::PrototypeMemory& memory, int64_t step,
                       const std::vector<std::string>& class_names);

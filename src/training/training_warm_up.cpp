@@ -130,4 +130,8 @@ TrainingWarmUp::TrainingWarmUp(WarmUpSetup setup)
         }
       }) {}
 
+void TrainingWarmUp::wait() {
+  if (thread_.joinable()) thread_.join();
+}
+
 }  // namespace proca::training

@@ -34,8 +34,9 @@ std::map<std::string, double> warm_up_iteration(const WarmUpSetup& setup, torch:
 class TrainingWarmUp {
  public:
   explicit TrainingWarmUp(WarmUpSetup setup);
-  /// Waits for its end: dropout of both would use the same random generator.
-  ~TrainingWarmUp() = default;
+  /// Waits for its end, as the destructor does. Before training: dropout of both would use the
+  /// same random generator.
+  void wait();
 
  private:
   std::jthread thread_;

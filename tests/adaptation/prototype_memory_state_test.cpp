@@ -17,8 +17,10 @@ using Tensors = std::map<std::string, torch::Tensor>;
 
 PrototypeMemory example() {
   PrototypeMemory memory(3);
-  for (const int64_t label : {7, 2}) memory.put(prototypes(label));
-  memory.set_score(2, 0.1);  // no binary fraction
+  memory.put(prototypes(7));
+  auto second = prototypes(2);
+  second.score = 0.1;  // no binary fraction
+  memory.put(second);
   return memory;
 }
 
@@ -127,7 +129,7 @@ std::vector<BadCase> bad_cases() {
       {"no soft labels", "soft_labels", {}, "is missing"},
       {"no origins", "origins", {}, "is missing"},
       {"a label twice", "labels", torch::tensor({7, 7}), "holds 7 twice"},
-      {"a negative label", "labels", torch::tensor({7, -2}), "negative"},
+      {"a negative label", "labels", torch::tensor({7, -2}), "holds -"},
       {"labels of another type", "labels", torch::tensor({7, 2}, torch::kInt32), "Int [2]"},
       {"a matrix of labels", "labels", torch::tensor({{7, 2}}), "Long [1, 2]"},
       {"a label too many", "labels", torch::tensor({7, 2, 3}), "Double [3]"},
@@ -136,7 +138,7 @@ std::vector<BadCase> bad_cases() {
       {"a score that is no number", "scores", torch::tensor({0.5, std::nan("")}, torch::kFloat64),
        "finite"},
       {"one step", "steps", torch::tensor({1}), "Long [1]"},
-      {"a negative step", "steps", torch::tensor({1, -1}), "negative"},
+      {"a negative step", "steps", torch::tensor({1, -1}), "holds -1"},
       {"float pixels", "pixels", good.at("pixels").to(torch::kFloat32), "Float"},
       {"one channel", "pixels", good.at("pixels").slice(4, 0, 1), "[2, 3, 2, 1, 1]"},
       {"pixels of one class", "pixels", good.at("pixels").slice(0, 0, 1), "[1, 3, 2, 1, 3]"},
@@ -148,9 +150,9 @@ std::vector<BadCase> bad_cases() {
       {"soft labels of two prototypes", "soft_labels", good.at("soft_labels").slice(1, 0, 2),
        "[2, 2, 2]"},
       {"soft labels that are no numbers", "soft_labels", nan_soft_labels, "finite"},
-      {"origins that are no JSON", "origins", bytes_of("[["), "no JSON"},
-      {"origins that are nothing", "origins", bytes_of(""), "no JSON"},
-      {"origins that are an object", "origins", bytes_of("{}"), "no JSON"},
+      {"origins that are no JSON", "origins", bytes_of("[["), "not a JSON array"},
+      {"origins that are nothing", "origins", bytes_of(""), "not a JSON array"},
+      {"origins that are an object", "origins", bytes_of("{}"), "not a JSON array"},
       {"origins of one class", "origins", bytes_of(R"([["a","b","c"]])"), "per class"},
       {"a name missing", "origins", bytes_of(R"([["a","b","c"],["a","b"]])"), "per prototype"},
       {"a number for a name", "origins", bytes_of(R"([["a","b","c"],["a","b",3]])"),

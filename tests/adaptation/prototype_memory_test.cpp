@@ -96,11 +96,6 @@ TEST(PrototypeMemoryTest, RevisionGrowsWithEveryChange) {
   EXPECT_TRUE(changed());
   memory.put(prototypes(2));
   EXPECT_TRUE(changed());
-  memory.set_score(2, 0.9);
-  EXPECT_TRUE(changed());
-  EXPECT_EQ(memory.at(2).score, 0.9);
-  memory.set_score(2, 0.9);
-  EXPECT_FALSE(changed());
   memory.load(memory.save());
   EXPECT_TRUE(changed());
   memory.gather({0});
@@ -250,17 +245,6 @@ TEST(PrototypeMemoryTest, HoldsTensOfThousandsOfClasses) {
   PrototypeMemory copy(1);
   copy.load(memory.save());
   EXPECT_EQ(copy.num_classes(), 20'000);
-}
-
-TEST(PrototypeMemoryTest, EveryPrototypeHasTheLabelOfItsClass) {
-  PrototypeMemory memory(2);
-  for (const int64_t label : {7, 3}) memory.put(test::prototypes(label));
-  EXPECT_EQ(memory.label_of(0), 7);
-  EXPECT_EQ(memory.label_of(1), 7);
-  EXPECT_EQ(memory.label_of(2), 3);
-  EXPECT_EQ(memory.label_of(3), 3);
-  EXPECT_ANY_THROW(memory.label_of(4));
-  EXPECT_ANY_THROW(memory.label_of(-1));
 }
 
 }  // namespace

@@ -67,15 +67,6 @@ TEST(PrototypeMirrorTest, FollowsAMemoryThatWasLoadedAnew) {
   expect_mirrored(mirror, memory);
 }
 
-TEST(PrototypeMirrorTest, AScoreChangesNothing) {
-  PrototypeMemory memory(3);
-  memory.put(prototypes(1));
-  PrototypeMirror mirror(torch::kCPU, kPlenty);
-  expect_mirrored(mirror, memory);
-  memory.set_score(1, 0.25);
-  expect_mirrored(mirror, memory);
-}
-
 TEST(PrototypeMirrorTest, AMemoryThatIsTooLargeIsNotCopiedAndIsTheSame) {
   PrototypeMemory memory(3);
   PrototypeMirror mirror(torch::kCPU, 6 * kPrototypeBytes), none(torch::kCPU, 0);

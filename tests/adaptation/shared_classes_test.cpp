@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "adaptation/detection_rules.h"
 #include "adaptation/golden_cases.h"
 #include "proca/core/error.h"
 #include "support/message_of.h"
@@ -31,15 +32,15 @@ void expect_near(const std::vector<double>& actual, const std::vector<double>& e
   for (size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], tolerance) << i;
 }
 
-TEST(NormalisedCumulativeTest, SumsOverImagesAndSpansZeroToOne) {
+TEST(DetectSharedClassesTest, CumulativeProbabilitiesSpanZeroToOne) {
   // Sums 1.0, 0.6, 0.4; less the smallest 0.6, 0.2, 0; by the range 1, 1/3, 0.
-  expect_near(normalised_cumulative(matrix({{0.7, 0.2, 0.1}, {0.3, 0.4, 0.3}})),
+  expect_near(detect(matrix({{0.7, 0.2, 0.1}, {0.3, 0.4, 0.3}}), {}).cumulative,
               {1.0, 1.0 / 3, 0.0});
 }
 
-TEST(NormalisedCumulativeTest, EqualClassesAreAllOne) {
-  expect_near(normalised_cumulative(torch::full({3, 4}, 0.25)), {1, 1, 1, 1}, 0);
-  expect_near(normalised_cumulative(torch::ones({3, 1})), {1}, 0);
+TEST(DetectSharedClassesTest, EqualClassesAreAllOne) {
+  expect_near(detect(torch::full({3, 4}, 0.25), {}).cumulative, {1, 1, 1, 1}, 0);
+  expect_near(detect(torch::ones({3, 1}), {}).cumulative, {1}, 0);
 }
 
 TEST(ScdTest, KeepsClassesFromAlphaOn) {

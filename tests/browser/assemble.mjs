@@ -11,19 +11,19 @@ import { fileURLToPath } from "node:url";
 const parts = join(dirname(fileURLToPath(import.meta.url)), "../../src/report/page");
 const part = (name) => readFileSync(join(parts, name), "utf8");
 
+const kEntities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
 function escapeHtml(text) {
-  return text.replace(/[&<>"']/g, (letter) => `&#${letter.codePointAt(0)};`);
+  return text.replace(/[&<>"']/g, (letter) => kEntities[letter]);
 }
 
 export function assemble(data, chartLibrary) {
-  const scripts = readdirSync(parts)
-    .filter((name) => name.endsWith(".js"))
-    .sort();
+  const scripts = readdirSync(join(parts, "scripts")).sort();
   const values = {
     title: escapeHtml(data.title),
     style: part("style.css"),
     "chart-library": chartLibrary,
-    script: scripts.map(part).join("\n"),
+    script: scripts.map((name) => part(`scripts/${name}`)).join("\n"),
     // "</script>" in a name must not end the element.
     data: JSON.stringify(data).replaceAll("<", "\\u003c"),
   };

@@ -24,10 +24,6 @@ library=${PROCA_CHART_LIBRARY:-/usr/share/javascript/chart.js/chart.min.js}
 # The last that runs on the Node.js of Debian 12.
 "$here/../support/npm_package.sh" "$folder" playwright-core@1.61
 
-tests=("$here"/*_test.mjs)
-if [[ $# -gt 0 ]]; then
-  tests=()
-  for name; do tests+=("$here/${name}_test.mjs"); done
-fi
 export PROCA_BROWSER=$chromium PROCA_BROWSER_FOLDER=$folder PROCA_CHART_LIBRARY=$library
-exec node --test "${tests[@]}"
+export PROCA_BROWSER_TESTS=$*
+exec node --test "$here/all.mjs"

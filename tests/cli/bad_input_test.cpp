@@ -78,7 +78,13 @@ std::vector<std::string> pretrain(const std::string& source, std::vector<std::st
 
 TEST_F(BadInputTest, UsageMistakesAreRefused) {
   const std::vector<BadCase> cases = {
-      {"no command", {}, "subcommand"},
+      {"no command", {}, "a command is missing"},
+      {"no data command", {"data"}, "a command is missing: verify"},
+      {"flag in front", {"--quiet", "adapt"}, "--quiet: a command comes first"},
+      {"no value", {"adapt", "--state"}, "--state: its value is missing"},
+      {"a flag as value", {"adapt", "--state", "--again"}, "is missing in front of --again"},
+      {"value of a switch", {"adapt", "--again=yes"}, "--again: \"yes\" must be true or false"},
+      {"a word too many", {"adapt", "more"}, "unexpected argument \"more\""},
       {"unknown command", {"pretrian"}, "did you mean pretrain?"},
       {"unknown data command", {"data", "verfy"}, "did you mean verify?"},
       {"unknown flag", pretrain("{}/bars", {"--epoch", "3"}), "did you mean --epochs?"},

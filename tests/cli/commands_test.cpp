@@ -90,6 +90,15 @@ TEST_F(CommandsTest, TheSameTrainingAgainIsDoneAtOnceAndOtherOptionsAreRefused) 
       << other.err;
 }
 
+TEST_F(CommandsTest, ATrainingOnOtherPixelsIsRefused) {
+  const auto image = fs::path(path("bars")) / "upright" / "0.png";
+  test::write_png(image, test::bar_image(0, 99));
+  const auto other = run_proca(pretrain("state", {"--holdout", "0.25"}));
+  test::write_png(image, test::bar_image(0, 0));
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_NE(other.err.find("holds a training with other pixels"), std::string::npos) << other.err;
+}
+
 // The state that a training leaves which was cut off and started again.
 void CommandsTest::expect_bit_equal(const std::string& state) {
   for (const auto* file : {"/model.safetensors", "/source.safetensors", "/config.toml"}) {
@@ -111,7 +120,8 @@ TEST_F(CommandsTest, KilledTrainingGoesOnAndEndsBitEqual) {
   test::run_and_kill(words, {.below = state, .file = "/events.jsonl", .number = 2});
   test::run_and_kill(words, {.below = state, .call = "rename", .file = "/state.json", .number = 3});
   test::run_and_kill(
-      words, {.below = state, .call = "write", .file = "/optimizer.safetensors.next", .number = 2});
+      words,
+      {.below = state, .call = "pwrite", .file = "/optimizer.safetensors.next", .number = 2});
   test::run_and_kill(words, {.below = state, .call = "rename", .file = "/model.safetensors"});
   const auto last = run_well(words);
   EXPECT_NE(last.err.find("goes on after epoch"), std::string::npos) << last.err;

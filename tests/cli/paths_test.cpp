@@ -79,6 +79,13 @@ class PathsTest : public ::testing::Test {
     EXPECT_EQ(read_text_file(one), read_text_file(other)) << one << " and " << other;
   }
 
+  // Without the folder in front of the image's name, which is shown as it was given.
+  static std::string predictions(const std::string& file) {
+    const auto text = read_text_file(folder() / file);
+    const auto line = text.find('\n') + 1, name = text.find("0.png");
+    return text.substr(0, line) + text.substr(name);
+  }
+
   static test::TemporaryFolder* shared_;
 };
 test::TemporaryFolder* PathsTest::shared_ = nullptr;
@@ -113,8 +120,7 @@ TEST_F(PathsTest, ModelsAreTrainedAdaptedAndUsed) {
     EXPECT_TRUE(fs::is_regular_file(folder() / ("page-" + id)));
     EXPECT_TRUE(fs::is_regular_file(folder() / ("data-" + id)));
     expect_same_file(folder() / "model-1", folder() / ("model-" + id));
-    expect_same_file(folder() / "predicted-1", folder() / ("predicted-" + id));
-    EXPECT_EQ(number, std::stoi(id));
+    EXPECT_EQ(predictions("predicted-1"), predictions("predicted-" + id));
   }
 }
 
@@ -189,7 +195,8 @@ TEST_F(PathsTest, DataSets) {
 
 TEST_F(PathsTest, ExperimentsOfOnesOwn) {
   write_file(folder() / "table.toml",
-             "title = \"Mine\"\npreset = \"own.toml\"\nseeds = [0]\n"
+             "title = \"Mine\"\npreset = \"own.toml\"\nview = \"tasks\"\nmetrics = "
+             "[\"final\"]\nseeds = [0]\n"
              "[tasks]\n\"B->T\" = [\"bars\", \"target\"]\n"
              "[run.\"Source only\"]\nmethod = \"source-only\"\n");
   int number = 0;

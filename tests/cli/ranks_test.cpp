@@ -209,7 +209,7 @@ TEST_F(RanksTest, EveryMethodsStepIsThatOfOne) {
       std::vector<std::string> words = {"adapt",     "--state",      path(state), "--target",
                                         path("day"), "--method",     method,      "--epochs",
                                         "2",         "--batch-size", "8",         "--lr",
-                                        "0.0001",    "--threads",    "1"};
+                                        "0.00001",   "--threads",    "1"};
       if (methods::find_method(method).recipe.iterations > 0) {
         words.insert(words.end(), {"--iterations", "4"});
       }

@@ -181,7 +181,7 @@ TEST(SharedBatchNorm, GradientIsThatOfTheWhole) {
 }
 
 TEST(SharedResNet, FeaturesAndGradientsAreThoseOfOne) {
-  // Of a kind that leaves no value so near a rectifier's edge that rounding decides.
+  // Of a kind that leaves no value so near zero that rounding decides what ReLU lets pass.
   const auto images = numbers({9, 3, 16, 16}, 11);
   const auto direction = numbers({9, 64}, 10);
   const std::vector<int64_t> groups = {4, 5};

@@ -294,12 +294,6 @@ TEST(Crc32Test, ContinuesFromAPreviousValue) {
   EXPECT_EQ(crc32({}, 0xcbf43926u), 0xcbf43926u);
 }
 
-TEST(Crc32Test, ThatOfAWholeFollowsFromThoseOfItsParts) {
-  const auto first = crc32(bytes_of("1234")), second = crc32(bytes_of("56789"));
-  EXPECT_EQ(crc32_joined(first, second, 5), 0xcbf43926u);
-  EXPECT_EQ(crc32_joined(0xcbf43926u, crc32({}), 0), 0xcbf43926u);
-}
-
 // Large contents are done by several threads: the value is that of small pieces in turn.
 TEST(Crc32Test, LargeContentsHaveTheSameValue) {
   std::vector<uint8_t> bytes((size_t{9} << 20) + 5);

@@ -35,7 +35,7 @@ def boundaries(path):
 
 
 def damage(path, choice):
-    """Does it, and says what was done."""
+    """Damages a file and returns a description."""
     content = bytearray(sandbox.read(path))
     if choice.random() < 0.5:
         cut = choice.choice(boundaries(path))

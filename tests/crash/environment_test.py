@@ -123,7 +123,7 @@ def jumping_clock(box):
 
 
 def second_process(box):
-    """Refused with the id of the first, which never notices; a killed one blocks nobody."""
+    """Refused with the id of the first, which is not disturbed; a killed process blocks no other."""
     run = box / "of-two-runs"
     trained = ["--source-state", box / "trained"]
     works = {
@@ -145,7 +145,7 @@ def second_process(box):
         box.finish(first)
         # The lock of the killed one is stale: a writer gets past it.
         kill_at_state(box, words, state)
-    print("a second process: refused with the first one's id; a killed one blocks nobody")
+    print("a second process: refused with the first one's id; a killed one blocks no other")
 
 
 def kill_at_state(box, words, state, number=1):

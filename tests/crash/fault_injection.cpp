@@ -3,14 +3,18 @@
 //
 //   PROCA_FAULT_FOLDER  absolute path; only what is below it, or is it, counts
 //   PROCA_FAULT_CALL    set: only calls of this function count (`rename`)
-//   PROCA_FAULT_FILE    set: only files whose path ends with this count (`/events.jsonl`)
+//   PROCA_FAULT_FILE    set: only files whose path ends with this count, such as
+//                       `/events.jsonl`; a `.tmp-PID` behind it is ignored
 //   PROCA_FAULT_AT      number of the call, from 1
 //   PROCA_FAULT_KIND    eio    this call fails
 //                       enospc this call and all that need space from then on fail
-//                       short  this call writes half of the bytes and says so
+//                       short  this call writes half of the bytes and returns that number
 //                       kill   half of the bytes are written, then SIGKILL
 //                       int    SIGINT, then the call is made
 //                       stop   SIGSTOP, and when the process goes on, the call is made
+//                       hang   this call never returns
+//                       int-hang, term-hang     one signal, and the call never returns
+//                       int-int-hang, ...       two of them
 //   PROCA_FAULT_LOG     file that gets a line per call: what was called, and for which file
 //   PROCA_NO_SYNC       set: fsync counts but does nothing, as a kill does not empty caches
 //   PROCA_CLOCK_JUMPS   set: the time of day goes back and forth by years from call to call
@@ -55,8 +59,12 @@ bool counts(const char* call, const char* path) {
   if (!is_below(path)) return false;
   if (only_call != nullptr && std::strcmp(only_call, call) != 0) return false;
   if (only_file == nullptr) return true;
-  const size_t length = std::strlen(only_file), whole = std::strlen(path);
-  return whole >= length && std::strcmp(path + whole - length, only_file) == 0;
+  // A file that replaces another when it is complete is written as NAME.tmp-PID.
+  const char* const temporary = std::strstr(path, ".tmp-");
+  const size_t whole =
+      temporary != nullptr ? static_cast<size_t>(temporary - path) : std::strlen(path);
+  const size_t length = std::strlen(only_file);
+  return whole >= length && std::strncmp(path + whole - length, only_file, length) == 0;
 }
 
 // The name of an open file; empty for pipes and the like.
@@ -81,9 +89,17 @@ void log_call(long number, const char* call, const char* path) {
   syscall(SYS_close, log);
 }
 
+// Sends the signals of `int-term-hang` to this thread, one after the other.
+[[noreturn]] void signal_and_hang(const char* kind) {
+  for (; std::strcmp(kind, "hang") != 0; kind = std::strchr(kind, '-') + 1) {
+    raise(*kind == 'i' ? SIGINT : SIGTERM);
+  }
+  for (;;) pause();
+}
+
 enum class Fault { kNone, kError, kShort, kKill };
 
-// Counts a call and says what becomes of it; sets errno.
+// Counts a call and decides its outcome; sets errno.
 Fault fault_of(const char* call, const char* path, Need need) {
   static std::atomic<long> calls{0};
   static const char* const at_text = std::getenv("PROCA_FAULT_AT");
@@ -102,6 +118,8 @@ Fault fault_of(const char* call, const char* path, Need need) {
   if (number != at) return Fault::kNone;
   if (std::strcmp(kind, "short") == 0) return Fault::kShort;
   if (std::strcmp(kind, "kill") == 0) return Fault::kKill;
+  const size_t length = std::strlen(kind);
+  if (length >= 4 && std::strcmp(kind + length - 4, "hang") == 0) signal_and_hang(kind);
   if (std::strcmp(kind, "int") == 0 || std::strcmp(kind, "stop") == 0) {
     kill(getpid(), *kind == 'i' ? SIGINT : SIGSTOP);
     return Fault::kNone;

@@ -1,4 +1,4 @@
-"""What the tests of this folder share: tiny images, the program, and what a state holds."""
+"""Shared by the tests of this folder: tiny images, the program, and the content of a state."""
 
 import json
 import os
@@ -69,7 +69,7 @@ class Result:
 
 
 class Sandbox:
-    """A folder with images, a preset, and the commands that the tests give."""
+    """A folder with images, a preset, and the commands of the tests."""
 
     def __init__(self, program, folder, library):
         self.program, self.folder, self.library = program, folder, library
@@ -138,11 +138,11 @@ class Sandbox:
         return self.finish(self.start(words, environment))
 
     def start_and_stop(self, words, below, call, file, number=1):
-        """Starts it and waits until it stands still at a call; SIGCONT lets it go on."""
+        """Starts it and waits until it is stopped at a call; SIGCONT continues it."""
         process = self.start(words, self.faults(below, "stop", number, call=call, file=file))
         _, status = os.waitpid(process.pid, os.WUNTRACED)
         if not os.WIFSTOPPED(status):
-            raise AssertionError(f"{' '.join(words)}: ended before it came to {call} {file}: {process.stderr.read()}")
+            raise AssertionError(f"{' '.join(words)}: ended before {call} {file}: {process.stderr.read()}")
         return process
 
     def call_well(self, words, environment=None):
@@ -205,15 +205,15 @@ def files_below(folder):
             yield os.path.relpath(os.path.join(place, name), folder)
 
 
-# --- What a state holds, as docs/formats/state_directory.md describes it ------------------
+# --- The content of a state, as docs/formats/state_directory.md describes it ------------------
 
-# How long things took, and of which process they are.
+# Times, and figures of the process.
 INCIDENTAL = ["time", "seconds", "images_per_s", "data_s"]
 INCIDENTAL += ["peak_memory_bytes", "peak_gpu_memory_bytes"]
 
 
 def content_of_state(folder):
-    """All that counts of a state, by name. Fails if it is not one whole checkpoint."""
+    """The content of a state that must be reproducible, by name. Fails unless it is one whole checkpoint."""
     text = read(folder, "state.json")
     sealed, crc = text.rsplit(b',\n  "crc32": "', 1)
     assert crc == b'%08x"\n}\n' % zlib.crc32(sealed), f"{folder}/state.json: checksum"
@@ -228,7 +228,7 @@ def content_of_state(folder):
             if len(found) == record["size"] and zlib.crc32(found) == record["crc32"]:
                 content[name] = found
                 break
-        assert name in content, f"{folder}/{name}: is not as state.json says"
+        assert name in content, f"{folder}/{name}: does not match state.json"
     events = b""
     if manifest["events_bytes"] > 0:
         events = read(folder, "events.jsonl")[: manifest["events_bytes"]]
@@ -247,7 +247,7 @@ def content_of_state(folder):
 
 
 def content_of_run(folder):
-    """The same of what `proca run` leaves."""
+    """The same for the folder of `proca run`."""
     content = {}
     for name in ["run.toml", "results.json", "results.txt"]:
         if os.path.exists(os.path.join(folder, name)):

@@ -6,10 +6,11 @@
 
 #include <gtest/gtest.h>
 
-#include "data/pixels/resize.h"
 #include "proca/core/error.h"
 #include "support/message_of.h"
 #include "support/test_images.h"
+
+#include "data/crops.h"
 
 namespace proca::data {
 namespace {
@@ -27,7 +28,7 @@ Bytes apply(const Augmentation& augmentation, const Image& image, uint64_t draw 
 
 TEST(AugmentationTest, TheCentreIsCutOut) {
   const auto image = coordinate_image(6, 4);
-  EXPECT_EQ(apply({.image_size = 2}, image), crop(image, 2, 1, 2, 2).pixels);
+  EXPECT_EQ(apply({.image_size = 2}, image), test::crop(image, {2, 1, 2, 2}).pixels);
 }
 
 TEST(AugmentationTest, WhatIsChosenIsWhatIsShown) {
@@ -57,7 +58,7 @@ TEST(AugmentationTest, RandomCropsReachEveryPlaceAndNoOther) {
   for (uint64_t draw = 0; draw < 200; ++draw) {
     const auto result = apply({.image_size = 4, .crop = Crop::kRandom}, image, draw);
     places.insert({result[0], result[1]});
-    ASSERT_EQ(result, crop(image, result[0], result[1], 4, 4).pixels);
+    ASSERT_EQ(result, test::crop(image, {result[0], result[1], 4, 4}).pixels);
   }
   EXPECT_EQ(places,
             (std::set<std::pair<int, int>>{{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}, {2, 1}}));
@@ -65,7 +66,7 @@ TEST(AugmentationTest, RandomCropsReachEveryPlaceAndNoOther) {
 
 TEST(AugmentationTest, FlipsNeverAlwaysOrHalfOfTheTime) {
   const auto image = coordinate_image(3, 3);
-  const auto mirrored = flip_horizontally(image).pixels;
+  const auto mirrored = test::flipped(image).pixels;
   int num_flipped = 0;
   for (uint64_t draw = 0; draw < 400; ++draw) {
     EXPECT_EQ(apply({.image_size = 3, .flip_probability = 0}, image, draw), image.pixels);
@@ -81,7 +82,7 @@ TEST(AugmentationTest, ARandomResizedCropIsFlippedToo) {
   const Augmentation flipped{.image_size = 8, .crop = Crop::kRandomResized, .flip_probability = 1};
   for (uint64_t draw = 0; draw < 20; ++draw) {
     const Image result{8, 8, apply(plain, image, draw)};
-    EXPECT_EQ(apply(flipped, image, draw), flip_horizontally(result).pixels);
+    EXPECT_EQ(apply(flipped, image, draw), test::flipped(result).pixels);
   }
 }
 
@@ -124,9 +125,9 @@ TEST(AugmentationTest, OfAnImageTooLongForAnyBoxTheMiddleIsTaken) {
   // largest centred one: 13 x 10 pixels of 1000 x 10.
   const auto image = coordinate_image(1000, 10);
   const Augmentation augmentation{.image_size = 7, .crop = Crop::kRandomResized};
-  EXPECT_EQ(apply(augmentation, image), resized_crop(image, {493, 0, 13, 10}, 7, 7).pixels);
+  EXPECT_EQ(apply(augmentation, image), test::resized_crop(image, {493, 0, 13, 10}, 7, 7).pixels);
   const auto tall = coordinate_image(10, 1000);
-  EXPECT_EQ(apply(augmentation, tall), resized_crop(tall, {0, 493, 10, 13}, 7, 7).pixels);
+  EXPECT_EQ(apply(augmentation, tall), test::resized_crop(tall, {0, 493, 10, 13}, 7, 7).pixels);
 }
 
 TEST(AugmentationTest, ARandomResizedCropEnlargesASmallImage) {

@@ -31,6 +31,12 @@ ImageStore store_of(int64_t count, std::set<int64_t> broken = {}) {
   return {std::make_shared<MemoryImages>(images, labels, std::move(broken)), {.resize = kToEight}};
 }
 
+BatchLoader loader_of(const ImageStore& store, const Batches& batches,
+                      const Augmentation& augmentation, uint64_t seed, int64_t epoch,
+                      int64_t threads) {
+  return {store, batches, augmentation, seed, std::vector<int64_t>(batches.size(), epoch), threads};
+}
+
 std::vector<PixelBatch> all_batches(BatchLoader& loader) {
   std::vector<PixelBatch> batches;
   while (auto batch = loader.next()) batches.push_back(std::move(*batch));
@@ -96,7 +102,7 @@ TEST(BatchLoaderTest, GivesWhatADirectComputationGivesOnAnyNumberOfThreads) {
   const auto store = store_of(23);
   const auto plan = shuffled_batches(23, 4, LastBatch::kKeep, 5, "source", 2);
   for (const int64_t threads : {0, 1, 2, 7}) {
-    BatchLoader loader(store, plan, kAugmentation, 5, 2, threads);
+    auto loader = loader_of(store, plan, kAugmentation, 5, 2, threads);
     const auto batches = all_batches(loader);
     ASSERT_EQ(batches.size(), plan.size());
     for (size_t b = 0; b < plan.size(); ++b) {
@@ -120,7 +126,7 @@ TEST(BatchLoaderTest, GivesWhatADirectComputationGivesOnAnyNumberOfThreads) {
 TEST(BatchLoaderTest, EveryEpochAndSeedAugmentsAnew) {
   const auto store = store_of(10);
   const auto pixels = [&](uint64_t seed, int64_t epoch) {
-    BatchLoader loader(store, ordered_batches(10, 4), kAugmentation, seed, epoch, 2);
+    auto loader = loader_of(store, ordered_batches(10, 4), kAugmentation, seed, epoch, 2);
     return pixels_of(all_batches(loader));
   };
   EXPECT_EQ(pixels(1, 1), pixels(1, 1));
@@ -132,7 +138,7 @@ TEST(BatchLoaderTest, EveryImageOfABatchIsAugmentedForItself) {
   // Equal pictures: whatever differs within the batch is the augmentation.
   const std::vector<Image> images(30, coordinate_image(8, 8));
   const ImageStore store(std::make_shared<MemoryImages>(images), {.resize = kToEight});
-  BatchLoader loader(store, ordered_batches(30, 30), kAugmentation, 0, 0, 1);
+  auto loader = loader_of(store, ordered_batches(30, 30), kAugmentation, 0, 0, 1);
   const auto batch = loader.next();
   std::set<std::vector<uint8_t>> distinct;
   for (auto example = batch->pixels.begin(); example != batch->pixels.end(); example += 75) {
@@ -145,24 +151,24 @@ TEST(BatchLoaderTest, UnlabelledImagesHaveNoLabel) {
   const ImageStore store(
       std::make_shared<MemoryImages>(std::vector<Image>(2, coordinate_image(8, 8))),
       {.resize = kToEight});
-  BatchLoader loader(store, ordered_batches(2, 2), kAugmentation, 0, 0, 1);
+  auto loader = loader_of(store, ordered_batches(2, 2), kAugmentation, 0, 0, 1);
   EXPECT_EQ(loader.next()->labels, (std::vector<int64_t>{kNoLabel, kNoLabel}));
 }
 
 TEST(BatchLoaderTest, AfterTheLastBatchThereIsNothing) {
   const auto store = store_of(2);
-  BatchLoader loader(store, ordered_batches(2, 2), kAugmentation, 0, 0, 2);
+  auto loader = loader_of(store, ordered_batches(2, 2), kAugmentation, 0, 0, 2);
   EXPECT_TRUE(loader.next().has_value());
   EXPECT_FALSE(loader.next().has_value());
   EXPECT_FALSE(loader.next().has_value());
-  BatchLoader empty(store, {}, kAugmentation, 0, 0, 2);
+  auto empty = loader_of(store, {}, kAugmentation, 0, 0, 2);
   EXPECT_FALSE(empty.next().has_value());
 }
 
 TEST(BatchLoaderTest, ABrokenImageArrivesInItsPlaceAndIsNamed) {
   const auto store = store_of(12, {5, 7});
   for (const int64_t threads : {1, 4}) {
-    BatchLoader loader(store, ordered_batches(12, 2), kAugmentation, 0, 0, threads);
+    auto loader = loader_of(store, ordered_batches(12, 2), kAugmentation, 0, 0, threads);
     EXPECT_EQ(loader.next()->indexes.front(), 0);
     EXPECT_EQ(loader.next()->indexes.front(), 2);
     EXPECT_EQ(message_of([&] { loader.next(); }), "image 5: is broken");
@@ -173,7 +179,7 @@ TEST(BatchLoaderTest, ABrokenImageArrivesInItsPlaceAndIsNamed) {
 
 TEST(BatchLoaderTest, ACropThatDoesNotFitNamesTheImage) {
   const auto store = store_of(3);
-  BatchLoader loader(store, ordered_batches(3, 3), {.image_size = 9}, 0, 0, 1);
+  auto loader = loader_of(store, ordered_batches(3, 3), {.image_size = 9}, 0, 0, 1);
   EXPECT_EQ(message_of([&] { loader.next(); }),
             "image 0: a crop of 9 x 9 pixels does not fit into 8 x 8");
 }
@@ -182,7 +188,7 @@ TEST(BatchLoaderTest, CanBeDestroyedAtAnyTime) {
   const auto store = store_of(40, {3});
   for (const int64_t threads : {1, 3}) {
     for (int64_t taken = 0; taken < 4; ++taken) {
-      BatchLoader loader(store, ordered_batches(40, 1), kAugmentation, 0, 0, threads);
+      auto loader = loader_of(store, ordered_batches(40, 1), kAugmentation, 0, 0, threads);
       for (int64_t i = 0; i < std::min<int64_t>(taken, 3); ++i) {
         EXPECT_EQ(loader.next()->indexes.front(), i);
       }
@@ -198,7 +204,7 @@ TEST(BatchLoaderTest, PreparesOnlyAFewBatchesAhead) {
       std::make_shared<MemoryImages>(std::vector<Image>(100, coordinate_image(8, 8)));
   const ImageStore store(source, {.resize = kToEight});
   {
-    BatchLoader loader(store, ordered_batches(100, 1), kAugmentation, 0, 0, 2);
+    auto loader = loader_of(store, ordered_batches(100, 1), kAugmentation, 0, 0, 2);
     for (int i = 0; i < 10; ++i) loader.next();
   }
   EXPECT_LE(source->num_reads(), 10 + 4);

@@ -6,6 +6,7 @@
 
 #include "proca/core/error.h"
 
+#include "data/crops.h"
 #include "data/golden_files.h"
 #include "data/pixels/resize_kernels.h"
 
@@ -48,7 +49,8 @@ TEST(ResizeTest, WritesIntoTheGivenMemoryAndNowhereElse) {
   const Image source = test::pattern_image(31, 29);
   const Image expected = resize(source, 13, 17);
   std::vector<uint8_t> memory(expected.pixels.size() + 64, 0xab);
-  resize_into(source, 13, 17, std::span(memory).subspan(32, expected.pixels.size()));
+  resized_crop_into(source, {0, 0, 31, 29}, 13, 17, Flip::kNone,
+                    std::span(memory).subspan(32, expected.pixels.size()));
   EXPECT_TRUE(std::equal(expected.pixels.begin(), expected.pixels.end(), memory.begin() + 32));
   for (size_t i = 0; i < 32; ++i) {
     EXPECT_EQ(memory[i], 0xab);
@@ -96,8 +98,10 @@ TEST(ResizeTest, RefusesEmptySizes) {
 TEST(ResizeTest, RefusesMemoryOfAnotherSize) {
   const Image image = test::pattern_image(4, 3);
   std::vector<uint8_t> memory(2 * 2 * 3 + 1);
-  EXPECT_THROW(resize_into(image, 2, 2, memory), std::invalid_argument);
-  EXPECT_THROW(resize_into(image, 2, 2, std::span(memory).first(11)), std::invalid_argument);
+  for (const auto& slot : {std::span(memory), std::span(memory).first(11)}) {
+    EXPECT_THROW(resized_crop_into(image, {0, 0, 4, 3}, 2, 2, Flip::kNone, slot),
+                 std::invalid_argument);
+  }
 }
 
 TEST(ResizeShorterSideTest, RefusesAThinImageThatWouldGrowEnormous) {
@@ -107,18 +111,15 @@ TEST(ResizeShorterSideTest, RefusesAThinImageThatWouldGrowEnormous) {
 TEST(ResizedCropTest, EqualsCroppingThenResizingThenFlipping) {
   const Image source = test::pattern_image(40, 30);
   const Box box{.left = 11, .top = 5, .width = 21, .height = 19};
-  const Image plain = resize(crop(source, 11, 5, 21, 19), 8, 9);
-  EXPECT_EQ(resized_crop(source, box, 8, 9).pixels, plain.pixels);
-
-  std::vector<uint8_t> slot(plain.pixels.size());
-  resized_crop_into(source, box, 8, 9, Flip::kNone, slot);
-  EXPECT_EQ(slot, plain.pixels);
-  resized_crop_into(source, box, 8, 9, Flip::kHorizontal, slot);
-  EXPECT_EQ(slot, flip_horizontally(plain).pixels);
+  const Image plain = resize(test::crop(source, box), 8, 9);
+  EXPECT_EQ(test::resized_crop(source, box, 8, 9).pixels, plain.pixels);
+  EXPECT_EQ(test::resized_crop(source, box, 8, 9, Flip::kHorizontal).pixels,
+            test::flipped(plain).pixels);
 }
 
 TEST(ResizedCropTest, RefusesABoxOutsideTheImage) {
-  EXPECT_THROW(resized_crop(test::pattern_image(4, 4), {2, 0, 3, 3}, 2, 2), std::invalid_argument);
+  EXPECT_THROW(test::resized_crop(test::pattern_image(4, 4), {2, 0, 3, 3}, 2, 2),
+               std::invalid_argument);
 }
 
 }  // namespace

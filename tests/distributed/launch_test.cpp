@@ -1,5 +1,6 @@
 #include "distributed/launch.h"
 
+#include <cstdlib>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -11,12 +12,20 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
+// Sets environment variables until it goes out of scope.
+struct ScopedVariables {
+  explicit ScopedVariables(const Variables& values) : variables(values) {
+    for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~ScopedVariables() {
+    for (const auto& [name, value] : variables) ::unsetenv(name.c_str());
+  }
+  Variables variables;
+};
+
 std::optional<Launch> launch_of(const Variables& variables) {
-  return find_launch([&](const std::string& name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
-    if (found == variables.end()) return std::nullopt;
-    return found->second;
-  });
+  const ScopedVariables scoped(variables);
+  return find_launch();
 }
 
 std::string refusal(const Variables& variables) {

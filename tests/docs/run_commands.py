@@ -45,6 +45,7 @@ CUT_SHORT = [
 # Lines for other programs, and the test that covers each.
 ELSEWHERE = {
     "make demo": "minutes of training; builds and runs `proca demo`, whose steps run here one by one",
+    "make check": "runs the fast tests, which `make test` runs too",
     "make test": "runs this test",
     "torchrun --no_python --nproc_per_node=2 proca adapt --state state --target monday":
         "RanksTest.StartedByTorchrun, AStepIsThatOfOne",

@@ -11,6 +11,8 @@
 
 #include "data/source/subset.h"
 #include "engine/equal_states.h"
+#include "engine/state_session.h"
+#include "engine/step_inputs.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/engine/source_trainer.h"
@@ -107,10 +109,13 @@ TEST_F(AdapterTest, TheFeaturesOfAStepAreRecordedWithoutLabels) {
   EXPECT_TRUE(std::equal(labels, labels + 24, record.pseudo_labels.begin()));
 }
 
-TEST_F(AdapterTest, WhoeverSeesToFeaturesThemselvesGetsNone) {
+TEST_F(AdapterTest, ASessionMayLeaveFeaturesToTheCaller) {
   const auto state = fresh_state();
-  Adapter adapter(options(), state);
-  adapter.leave_features_to_caller();
+  AdapterParts parts;
+  parts.session =
+      std::make_shared<StateSession>(options(), state, SessionOptions{.record_features = false});
+  parts.inputs = std::make_shared<StepInputs>(options(), parts.session);
+  Adapter adapter(options(), parts);
   adapter.adapt(test::target_bars({0, 1}, 12));
   EXPECT_FALSE(state::StateDirectory(state).has("steps/01/features.safetensors"));
 }

@@ -23,66 +23,71 @@ models::NamedTensors numbers(double value) {
 
 class FrozenCacheTest : public ::testing::Test {
  protected:
-  // Asks a new cache on the same folder, as the next run would.
-  double ask(const std::string& question, double value) {
-    FrozenCache cache(folder_ / "cache");
-    const auto answer = cache.answer(question, [&] { return numbers(value); });
-    was_found_ = cache.num_found() == 1;
-    return answer.at("a")[1][2].item<double>();
+  // From a new cache on the same folder, as in the next run; `value` if it is computed.
+  double get(const std::string& key, double value) {
+    was_found_ = true;
+    const auto tensors = FrozenCache(folder_ / "cache")
+                             .get([&] { return key; },
+                                  [&] {
+                                    was_found_ = false;
+                                    return numbers(value);
+                                  });
+    return tensors.at("a")[1][2].item<double>();
   }
-  fs::path file_of(const std::string& question) const {
-    return FrozenCache(folder_ / "cache").file_of(question);
+  fs::path file_of(const std::string& key) const {
+    return FrozenCache(folder_ / "cache").file_of(key);
   }
 
   test::TemporaryFolder folder_;
   bool was_found_ = false;
 };
 
-TEST_F(FrozenCacheTest, AnswersAreKeptByQuestion) {
-  EXPECT_EQ(ask("one", 1), 1);
+TEST_F(FrozenCacheTest, TensorsAreKeptByKey) {
+  EXPECT_EQ(get("one", 1), 1);
   EXPECT_FALSE(was_found_);
-  EXPECT_EQ(ask("one", 2), 1);
+  EXPECT_EQ(get("one", 2), 1);
   EXPECT_TRUE(was_found_);
-  EXPECT_EQ(ask("another", 3), 3);
+  EXPECT_EQ(get("another", 3), 3);
   EXPECT_FALSE(was_found_);
 }
 
 TEST_F(FrozenCacheTest, DamageAnywhereIsFoundAndRepaired) {
-  ask("one", 1);
+  get("one", 1);
   const auto path = file_of("one");
   const auto whole = read_text_file(path);
   for (size_t offset = 0; offset < whole.size(); offset += 3) {
     auto damaged = whole;
     damaged[offset] = static_cast<char>(damaged[offset] ^ 4);
     write_file(path, damaged);
-    EXPECT_EQ(ask("one", 5), 5) << "byte " << offset;
+    EXPECT_EQ(get("one", 5), 5) << "byte " << offset;
     EXPECT_FALSE(was_found_);
   }
   for (const size_t size : {size_t{0}, size_t{7}, whole.size() - 1}) {
     write_file(path, whole.substr(0, size));
-    EXPECT_EQ(ask("one", 6), 6) << size << " bytes";
-    EXPECT_EQ(ask("one", 7), 6);
+    EXPECT_EQ(get("one", 6), 6) << size << " bytes";
+    EXPECT_EQ(get("one", 7), 6);
     EXPECT_TRUE(was_found_);
   }
 }
 
-TEST_F(FrozenCacheTest, AnAnswerToAnotherQuestionIsNotTaken) {
-  ask("one", 1);
+TEST_F(FrozenCacheTest, AFileWithAnotherKeyIsNotUsed) {
+  get("one", 1);
   fs::rename(file_of("one"), file_of("two"));
-  EXPECT_EQ(ask("two", 2), 2);
+  EXPECT_EQ(get("two", 2), 2);
   EXPECT_FALSE(was_found_);
 }
 
-TEST_F(FrozenCacheTest, WhatCannotBeKeptIsStillAnswered) {
+TEST_F(FrozenCacheTest, AFolderThatCannotBeWrittenCostsAWarning) {
   write_file(folder_ / "cache", "a file where the folder should be");
-  EXPECT_EQ(ask("one", 1), 1);
-  EXPECT_EQ(ask("one", 2), 2);
+  EXPECT_EQ(get("one", 1), 1);
+  EXPECT_EQ(get("one", 2), 2);
   FrozenCache none;
-  EXPECT_EQ(none.answer("one", [] { return numbers(3); }).at("a")[0][0].item<double>(), 3);
+  EXPECT_EQ(none.get([] { return "one"; }, [] { return numbers(3); }).at("a")[0][0].item<double>(),
+            3);
 }
 
 // Through the adapter: what a step decides, with and without a cache.
-class FrozenViewsTest : public ::testing::Test {
+class FrozenModelTest : public ::testing::Test {
  protected:
   void SetUp() override { test::train_bars(folder_ / "bars", folder_ / "source"); }
 
@@ -119,30 +124,31 @@ class FrozenViewsTest : public ::testing::Test {
   int states_ = 0;
 };
 
-TEST_F(FrozenViewsTest, ARunWithTheCacheEndsBitEqualToOneWithout) {
+TEST_F(FrozenModelTest, ARunWithTheCacheEndsBitEqualToOneWithout) {
   const auto without = adapt(fresh_state(), "");
   const auto first = adapt(fresh_state(), "cache");
-  EXPECT_EQ(files("cache").size(), 2);  // what it says about the target, and the centres
+  EXPECT_EQ(files("cache").size(), 2);  // its outputs on the target, and the centres
   const auto second = adapt(fresh_state(), "cache");
   EXPECT_EQ(files("cache").size(), 2);
   expect_equal(without, first);
   expect_equal(without, second);
 }
 
-// The answers in the cache are replaced by others: the run believes them.
-TEST_F(FrozenViewsTest, TheSourceModelIsNotAskedAgain) {
+// The tensors in the cache are replaced by others: the run uses those.
+TEST_F(FrozenModelTest, TheSourceModelDoesNotRunAgain) {
   const auto first = adapt(fresh_state(), "cache");
   for (const auto& path : files("cache")) {
     const auto file = models::read_safetensors(path);
-    auto answer = file.tensors;
-    for (auto& [name, tensor] : answer) tensor = tensor.roll(1, name == "centres" ? 0 : 1);
+    auto tensors = file.tensors;
+    for (auto& [name, tensor] : tensors) tensor = tensor.roll(1, name == "centres" ? 0 : 1);
     fs::remove(path);
-    FrozenCache(folder_ / "cache").answer(file.metadata.at("question"), [&] { return answer; });
+    FrozenCache(folder_ / "cache")
+        .get([&] { return file.metadata.at("question"); }, [&] { return tensors; });
   }
   EXPECT_NE(pseudo_labels(adapt(fresh_state(), "cache")), pseudo_labels(first));
 }
 
-TEST_F(FrozenViewsTest, AnotherPreprocessingIsAnotherQuestion) {
+TEST_F(FrozenModelTest, AnotherPreprocessingIsAnotherKey) {
   adapt(fresh_state(), "cache");
   const auto state = fresh_state();
   auto manifest = state::StateDirectory(state).manifest();

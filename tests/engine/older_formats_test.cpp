@@ -5,12 +5,15 @@
 #include <torch/types.h>
 #include <nlohmann/json.hpp>
 
+#include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/data/image_source.h"
 #include "proca/data/load_options.h"
+#include "proca/engine/adapter.h"
 #include "proca/engine/inference.h"
 #include "proca/engine/model_loading.h"
 #include "state/state_writer.h"
+#include "support/shapes_data.h"
 #include "support/temporary_folder.h"
 
 namespace proca::engine {
@@ -79,6 +82,36 @@ TEST_P(OlderFormatsTest, AreOfTheCurrentVersionOnceTheyAreWritten) {
   }
   EXPECT_EQ(version_of(folder / "state"), 3);
   expect_same_predictions(folder / "state");
+}
+
+// They know a sample of the pixels alone, and no precision.
+TEST_P(OlderFormatsTest, KnowTheStepThatTheyHaveDone) {
+  if (GetParam() == 1) GTEST_SKIP() << "it has no step";
+  const test::TemporaryFolder folder;
+  fs::copy(golden(), folder / "state", fs::copy_options::recursive);
+  fs::copy(kGolden / "images", folder / "images");
+  const auto adapt = [&](const std::string& alpha) {
+    AdaptOptions options;
+    OptionSet set;
+    options.bind(set);
+    for (const auto& [name, value] :
+         std::vector<std::pair<std::string, std::string>>{{"epochs", "1"},
+                                                          {"batch-size", "4"},
+                                                          {"prototypes", "2"},
+                                                          {"capture-first", "0"},
+                                                          {"alpha", alpha},
+                                                          {"threads", "1"},
+                                                          {"device", "cpu"}}) {
+      set.assign(name, {value});
+    }
+    return Adapter(options, folder / "state")
+        .adapt(data::open_images(folder / "images", {.labels = data::Labels::kIgnored}))
+        .already_done;
+  };
+  EXPECT_TRUE(adapt("0.15"));
+  const auto images = fs::directory_iterator(folder / "images");
+  test::write_png(images->path(), test::bar_image(0, 7));
+  EXPECT_THROW(adapt("0.15"), InputError);  // it wants the source images, which are not there
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, OlderFormatsTest, ::testing::Values(1, 2, 3));

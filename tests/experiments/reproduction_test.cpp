@@ -1,62 +1,18 @@
-#include "experiments/reproduction.h"
-
 #include <algorithm>
 #include <set>
 
-#include <gtest/gtest.h>
-
+#include "experiments/reproduction_fixture.h"
 #include "proca/core/file.h"
 #include "proca/methods/method.h"
-#include "protocol/metrics_json.h"
 #include "protocol/preset.h"
 #include "state/state_writer.h"
 #include "support/message_of.h"
-#include "support/temporary_folder.h"
 #include "support/test_images.h"
 
 namespace proca::experiments {
 namespace {
 
-namespace fs = std::filesystem;
-using protocol::Experiment;
 using test::message_of;
-using Words = std::vector<std::string>;
-
-// The demo's domains as empty folders: planning looks no further.
-class ReproductionTest : public ::testing::Test {
- protected:
-  ReproductionTest() {
-    for (const auto* domain : {"sketch", "photo"}) fs::create_directories(data() / domain);
-  }
-
-  fs::path data() const { return fs::canonical(folder_.path()) / "data"; }
-  fs::path out() const { return fs::canonical(folder_.path()) / "out"; }
-
-  Experiment parse(const std::string& tables, const std::string& seeds = "0") const {
-    return protocol::parse_experiment(
-        "title = \"T\"\npreset = \"demo\"\nview = \"tasks\"\nseeds = [" + seeds +
-            "]\n[tasks]\n\"S->P\" = [\"sketch\", \"photo\"]\n" + tables,
-        "mine", "mine.toml");
-  }
-  ReproductionOptions options(std::map<std::string, Words> passed_on = {}) const {
-    return {.program = "/bin/proca", .data_root = data(), .out = out(), .options = passed_on};
-  }
-  ReproductionPlan plan(const std::string& tables,
-                        std::map<std::string, Words> passed_on = {}) const {
-    return plan_reproduction(parse(tables), options(std::move(passed_on)));
-  }
-  // Where the only run of a plan is kept, below the folder of its task.
-  std::string slug(const std::string& tables, std::map<std::string, Words> passed_on = {}) const {
-    const auto planned = plan(tables, std::move(passed_on));
-    EXPECT_EQ(planned.runs.size(), 1u);
-    return planned.runs[0].folder.parent_path().filename().string();
-  }
-
-  test::TemporaryFolder folder_;
-};
-
-const std::string kProca = "[run.ProCA]\nmethod = \"proca\"\n";
-const std::string kBoth = "[run.\"Source only\"]\nmethod = \"source-only\"\n" + kProca;
 
 bool has_words(const Words& all, const Words& some) {
   return std::search(all.begin(), all.end(), some.begin(), some.end()) != all.end();
@@ -246,130 +202,6 @@ TEST(BuiltInExperimentsTest, HaveOptionsThatExist) {
     const auto planned =
         plan_reproduction(known, {.program = "proca", .data_root = folder.path(), .out = "out"});
     EXPECT_EQ(planned.cells.size(), known.tasks.size() * known.runs.size() * known.seeds.size());
-  }
-}
-
-// A run that was never started, one that is done, and one of other images.
-class PerformanceTest : public ReproductionTest {
- protected:
-  static void write_run_toml(const PlannedRun& run, const fs::path& data_root,
-                             const std::string& comment) {
-    auto text = run.options;
-    const std::string unset = "data-root = \"\"";
-    text.replace(text.find(unset), unset.size(), "data-root = \"" + data_root.string() + "\"");
-    test::write_text(run.folder / "run.toml", text + comment);
-  }
-
-  // A stand-in for `proca run`: writes what that leaves behind.
-  void write_results(const PlannedRun& run, const fs::path& data_root) const {
-    const protocol::StepRecord record{.classes = {{0, 4, 3}}};
-    const auto metrics =
-        protocol::summarise({.steps = {{0}}, .first_classes = {0}}, record.classes, {{record}});
-    test::write_text(run.folder / "results.json", "{\"seeds\": [{\"seed\": 0, \"metrics\": " +
-                                                      protocol::to_json(metrics) + "}]}");
-    write_run_toml(run, data_root, "# step 1: classes 0\n");
-  }
-  ReproductionOutcome perform(const ReproductionPlan& planned) const {
-    return perform_reproduction(planned, options(), std::vector<JobSlot>(1));
-  }
-};
-
-TEST_F(PerformanceTest, WhatIsDoneIsNotStarted) {
-  const auto planned = plan(kProca);
-  write_results(planned.runs[0], data());
-  const auto outcome = perform(planned);  // The program is not there: starting it would fail.
-  EXPECT_FALSE(outcome.failure.has_value());
-  EXPECT_EQ(outcome.num_started, 0);
-  ASSERT_EQ(outcome.results.size(), 1u);
-  EXPECT_EQ(outcome.results[0].run, "ProCA");
-  EXPECT_EQ(outcome.results[0].task, "S->P");
-  EXPECT_NEAR(outcome.results[0].metrics.final_accuracy, 0.75, 1e-12);
-  EXPECT_TRUE(outcome.results[0].detection.empty());
-}
-
-TEST_F(PerformanceTest, AFailureIsReportedAndTheRestIsKept) {
-  const auto planned = plan(kBoth);
-  write_results(planned.runs[0], data());
-  const auto outcome = perform(planned);
-  ASSERT_TRUE(outcome.failure.has_value());
-  EXPECT_EQ(outcome.failure->label, "source sketch, seed 0");
-  EXPECT_EQ(outcome.failure->exit_code, 127);
-  EXPECT_EQ(outcome.failure->reason, "error: /bin/proca cannot be started");
-  EXPECT_EQ(outcome.num_started, 1);  // Without its source model the run is not even tried.
-  ASSERT_EQ(outcome.results.size(), 1u);
-  EXPECT_EQ(outcome.results[0].run, "Source only");
-}
-
-TEST_F(PerformanceTest, ResultsOfOtherImagesAreNotTakenForThese) {
-  const auto planned = plan(kProca);
-  write_results(planned.runs[0], "/elsewhere");
-  EXPECT_NE(message_of([&] { perform(planned); }).find("holds results of the images in /elsewhere"),
-            std::string::npos);
-}
-
-// Another version of the program may have had other defaults.
-TEST_F(PerformanceTest, ResultsOfOtherOptionsAreNotTakenForThese) {
-  auto planned = plan(kProca);
-  write_results(planned.runs[0], data());
-  auto& options = planned.runs[0].options;
-  options.replace(options.find("lambda = 0.1"), 12, "lambda = 0.3");
-  EXPECT_NE(message_of([&] {
-              perform(planned);
-            }).find("holds results of a run without lambda = 0.3; use another --out"),
-            std::string::npos);
-}
-
-TEST_F(PerformanceTest, DamagedResultsAreNamed) {
-  const auto planned = plan(kProca);
-  for (const auto* text : {"", "{}", "{\"seeds\": []}", "{\"seeds\": [{\"seed\": 0}]}"}) {
-    test::write_text(planned.runs[0].folder / "results.json", text);
-    const auto message = message_of([&] { perform(planned); });
-    EXPECT_NE(message.find("results.json: is damaged"), std::string::npos) << text << message;
-  }
-}
-
-// The same cells with the files of a method that detects.
-TEST_F(PerformanceTest, ReadsWhatWasDetectedAndWhatWasThere) {
-  const auto planned = plan(kProca);
-  const auto& run = planned.runs[0];
-  write_results(run, data());
-  const std::string classes =
-      R"("classes": [{"label": 0, "cumulative_probability": 1.0},
-                     {"label": 1, "cumulative_probability": 0.25}])";
-  // Read through the state, whose checksums it must have.
-  const auto put = [&](const std::string& text) {
-    state::StateWriter writer(run.folder / "seed-0");
-    writer.put_text("steps/01/detection.json", text);
-    writer.commit({});
-  };
-  put(R"({"threshold": 0.15, "detected": [0, 1], )" + classes + "}");
-  const auto detection = perform(planned).results.at(0).detection;
-  ASSERT_EQ(detection.size(), 1u);
-  EXPECT_EQ(detection[0].detected, (std::vector<int64_t>{0, 1}));
-  EXPECT_EQ(detection[0].present, std::vector<int64_t>{0});
-  EXPECT_EQ(detection[0].cumulative, (std::vector<double>{1.0, 0.25}));
-  EXPECT_DOUBLE_EQ(detection[0].threshold, 0.15);
-
-  for (const auto& text :
-       {std::string("{"), R"({"threshold": 0.15, "detected": [0]})" + std::string(),
-        R"({"threshold": "x", "detected": [0], )" + classes + "}",
-        R"({"threshold": 0.15, "detected": [2], )" + classes + "}",
-        R"({"threshold": 0.15, "detected": [-1], )" + classes + "}"}) {
-    put(text);
-    EXPECT_NE(message_of([&] { perform(planned); }).find("detection.json: is damaged"),
-              std::string::npos)
-        << text;
-  }
-}
-
-TEST_F(PerformanceTest, StepsWhoseClassesAreUnknownAreRefused) {
-  const auto planned = plan(kProca);
-  const auto& run = planned.runs[0];
-  write_results(run, data());
-  for (const auto* comment : {"", "# step 2: classes 0\n", "# step 1: classes 0, x\n"}) {
-    write_run_toml(run, data(), comment);
-    EXPECT_NE(message_of([&] { perform(planned); }).find("run.toml: is damaged"), std::string::npos)
-        << comment;
   }
 }
 

@@ -1,7 +1,7 @@
 // `events.jsonl`. The first byte says how much of the rest the state vouches for, in 256ths.
 
 #include "fuzz_input.h"
-#include "report/event_reader.h"
+#include "report/collect/event_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace proca;

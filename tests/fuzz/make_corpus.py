@@ -128,6 +128,7 @@ def texts():
 
     write("toml", "config.toml", '[adapt]\nlr = 1e-3 # rate\nepochs = 1_000\nflip = true\nname = "a\\u00e9\\n"\n')
     write("toml", "digit_behind_string.toml", 'a = ["x", "y"2]\nb = "z"0\n')
+    write("toml", "every_value.toml", 'a = {b = 1.5, "c d" = -inf}\nk = """x\ny"""\nh = 0xff\nd = 2020-01-02\n[[t]]\n')
     write("toml", "preset.toml", 'summary = "s"\nclasses-per-step = 3\nsteps = 2\nclass-order = ["a", "b"]\n'
           '[domains]\nart = ["art", "art.txt"]\n[sources]\nclip = ["c"]\n[task.art.clip]\nsteps = 1\n'
           '[pretrain]\nlr = 0.1\n[for.dann]\nlr = 1\n[for.dann."*".art]\nlr = 2\n')

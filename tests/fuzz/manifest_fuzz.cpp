@@ -1,8 +1,8 @@
 // `state.json`: what it says about a state is read, written and read as the same again.
 
 #include "core/files/json_limits.h"
-#include "engine/manifest_json.h"
 #include "fuzz_input.h"
+#include "state/manifest_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace proca;

@@ -1,6 +1,6 @@
 // `.pth` files as torch.save wrote them before version 1.6, and the pickles in them.
 
-#include "models/pth_reader.h"
+#include "models/weights/pth/pth_reader.h"
 #include "tensor_checks.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "models/pth_reader.h"
+#include "models/weights/pth/pth_reader.h"
 #include "proca/core/file.h"
 #include "tensor_checks.h"
 

@@ -151,7 +151,7 @@ TEST(BatchNormTest, MatchesHandComputedValues) {
   EXPECT_EQ(layer->num_batches_tracked.item<int64_t>(), 2);
 }
 
-TEST(BatchNormTest, TheRectifierComesAfterTheResidual) {
+TEST(BatchNormTest, ReluComesAfterTheResidual) {
   BatchNorm layer(1);
   torch::NoGradGuard no_grad;
   // Normalised: -1 and 1. Plus 3 and -2: 2 and -1.
@@ -160,7 +160,7 @@ TEST(BatchNormTest, TheRectifierComesAfterTheResidual) {
   EXPECT_LT(test::largest_difference(output, torch::tensor({{2.0}, {0.0}})), 1e-4);
 }
 
-TEST(BatchNormTest, AgreesWithSeparateLayersInEveryRespect) {
+TEST(BatchNormTest, AgreesWithSeparateLayers) {
   const std::vector<std::vector<int64_t>> groupings = {{9}, {12, 8}, {8, 13, 9}};
   for (const auto& groups : groupings) {
     for (const int64_t channels : {1, 3, 10, 16, 200}) {
@@ -213,7 +213,7 @@ TEST(BatchNormTest, AGroupsResultDoesNotDependOnTheOthers) {
   EXPECT_TRUE(together.output.narrow(0, 5, 3).equal(alone));
 }
 
-TEST(BatchNormTest, KeepsItsDigitsWhereTheMeanIsLargeBesideTheSpread) {
+TEST(BatchNormTest, KeepsItsDigitsWhereTheMeanIsLargeComparedWithTheSpread) {
   LayerCase test_case{{6}, 8, {20, 20}};
   test_case.mean = 1000;
   torch::NoGradGuard no_grad;
@@ -235,7 +235,7 @@ TEST(BatchNormTest, AChannelWithoutSpreadGivesItsBias) {
             1e-4);
 }
 
-TEST(BatchNormTest, WhatIsNotANumberIsNotHidden) {
+TEST(BatchNormTest, NanStaysNan) {
   auto layer = layer_of(8);
   auto values = torch::ones({4, 8});
   values[2][5] = std::numeric_limits<float>::quiet_NaN();
@@ -245,7 +245,7 @@ TEST(BatchNormTest, WhatIsNotANumberIsNotHidden) {
   EXPECT_TRUE(layer->running_var[5].isnan().item<bool>());
 }
 
-// Once in float64, which LibTorch's own operations do, and once through the kernel.
+// In float64 by LibTorch's operations, and in float32 by the kernel.
 TEST(BatchNormTest, GradientsMatchFiniteDifferences) {
   const auto weights = values_of("weights", {5, 3, 2, 2}).to(torch::kFloat64);
   const auto residual = values_of("residual", {5, 3, 2, 2});

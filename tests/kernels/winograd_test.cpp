@@ -10,6 +10,7 @@
 #include <torch/types.h>
 
 #include "kernels/cpu/winograd_loops.h"
+#include "proca/compute/precision.h"
 #include "support/formula.h"
 
 namespace proca::kernels {
@@ -248,7 +249,7 @@ TEST(Winograd, GradientsMatchFiniteDifferences) {
   check(weight, gradients[1], [&](const torch::Tensor& moved) { return value(input, moved); });
 }
 
-TEST(Winograd, KeepsToWhatWasAskedFor) {
+TEST(Winograd, ComputesTheGradientsThatAreAskedFor) {
   auto input = numbers("input", {1, 16, 8, 8}), weight = numbers("weight", {16, 16, 3, 3});
   if (winograd_loops_avx2() == nullptr) GTEST_SKIP() << "no AVX2 here";
   ASSERT_TRUE(applies(input, weight));
@@ -266,8 +267,8 @@ TEST(Winograd, KeepsToWhatWasAskedFor) {
                c10::Error);
 }
 
-// A training that has gone wrong must not look right.
-TEST(Winograd, KeepsWhatIsNotANumber) {
+// Diverged training must be noticed.
+TEST(Winograd, KeepsNan) {
   auto input = numbers("input", {1, 16, 8, 8});
   const auto weight = numbers("weight", {16, 16, 3, 3});
   if (winograd_loops_avx2() == nullptr) GTEST_SKIP() << "no AVX2 here";
@@ -277,6 +278,18 @@ TEST(Winograd, KeepsWhatIsNotANumber) {
   const auto output = run_fused(fused, input);
   EXPECT_TRUE(output[0][0][5][5].isnan().item<bool>());
   EXPECT_FALSE(output[0][0][0][0].isnan().item<bool>()) << "another tile";
+}
+
+TEST(Winograd, CanBeSwitchedOff) {
+  const auto input = numbers("input", {1, 16, 8, 8}), weight = numbers("weight", {16, 16, 3, 3});
+  if (winograd_loops_avx2() == nullptr) GTEST_SKIP() << "no AVX2 here";
+  compute::set_winograd(compute::Winograd::kOff);
+  EXPECT_FALSE(applies(input, weight));
+  const FusedConvolution fused{
+      .weight = weight, .padding = 1, .transformed = winograd_weight(weight)};
+  EXPECT_TRUE(torch::equal(run_fused(fused, input), torch::conv2d(input, weight, {}, 1, 1)));
+  compute::set_winograd(compute::Winograd::kOn);
+  EXPECT_TRUE(applies(input, weight));
 }
 
 TEST(Winograd, LeavesOtherConvolutionsAlone) {

@@ -91,7 +91,7 @@ TEST(PthZipTest, RefusesADirectoryThatDoesNotMatchTheFiles) {
   expect_refused(zip, "more entries than it promises");
   zip = good_zip();
   zip.extra_entries = 10'000;
-  expect_refused(zip, "not where the end record says");
+  expect_refused(zip, "not where the end record points");
   zip = good_zip();
   zip.comment = "hello";
   expect_refused(zip, "does not end in a zip directory");

@@ -12,6 +12,8 @@
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/models/weight_file.h"
+
+#include "models/weights/safetensors.h"
 #include "support/temporary_folder.h"
 
 namespace proca::test {
@@ -30,6 +32,14 @@ inline models::WeightFile read_bytes(std::string_view bytes) {
   std::filesystem::remove(path);  // Much faster than truncating on some file systems.
   std::ofstream(path, std::ios::binary) << bytes;
   return models::read_weight_file(path);
+}
+
+/// The bytes of the file that `write_safetensors` writes.
+inline std::string safetensors_bytes(const std::map<std::string, torch::Tensor>& tensors,
+                                     const std::map<std::string, std::string>& metadata = {}) {
+  const TemporaryFolder folder;
+  models::write_safetensors(folder / "file", tensors, metadata, Sync::kLater);
+  return read_text_file(folder / "file");
 }
 
 /// The message of the `InputError` that reading these bytes gives; empty where

@@ -12,10 +12,10 @@ namespace {
 
 std::string content_of(const std::string& name) {
   if (name == "safetensors") {
-    return encode_safetensors({{"a", torch::arange(4)},
-                               {"b", torch::ones({2, 3}, torch::kHalf)},
-                               {"c", torch::tensor({true, false})}},
-                              {{"key", "value"}});
+    return test::safetensors_bytes({{"a", torch::arange(4)},
+                                    {"b", torch::ones({2, 3}, torch::kHalf)},
+                                    {"c", torch::tensor({true, false})}},
+                                   {{"key", "value"}});
   }
   return read_text_file(std::filesystem::path(PROCA_TEST_DATA) / name);
 }

@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, GoldenCheckpointTest,
                                          "protocol4_zip.pth", "protocol4_stream.pth"));
 
 TEST(WeightFileTest, ReadsSafetensorsWithItsMetadata) {
-  const auto file = read_bytes(encode_safetensors({{"x", torch::ones({2})}}, {{"k", "v"}}));
+  const auto file = read_bytes(test::safetensors_bytes({{"x", torch::ones({2})}}, {{"k", "v"}}));
   expect_tensor(file, "x", torch::ones({2}));
   EXPECT_EQ(file.metadata.at("k"), "v");
 }
@@ -95,9 +95,10 @@ TEST(WeightFileTest, ReadsSafetensorsThatBeginsLikeAPickle) {
 
 TEST(WeightFileTest, TakesThePrefixOffOnlyWhereEveryNameHasIt) {
   const auto one = torch::ones({1});
-  const auto all = read_bytes(encode_safetensors({{"module.a", one}, {"module.module.b", one}}));
+  const auto all =
+      read_bytes(test::safetensors_bytes({{"module.a", one}, {"module.module.b", one}}));
   EXPECT_TRUE(all.tensors.contains("a") && all.tensors.contains("module.b"));
-  const auto some = read_bytes(encode_safetensors({{"module.a", one}, {"b", one}}));
+  const auto some = read_bytes(test::safetensors_bytes({{"module.a", one}, {"b", one}}));
   EXPECT_TRUE(some.tensors.contains("module.a") && some.tensors.contains("b"));
 }
 
@@ -125,7 +126,8 @@ TEST(WeightFileTest, RefusesOtherNestingAndValuesThatAreNoTensors) {
 }
 
 TEST(WeightFileTest, RefusesAFileWithoutTensors) {
-  EXPECT_NE(refusal(encode_safetensors({}, {{"k", "v"}})).find("no tensors"), std::string::npos);
+  EXPECT_NE(refusal(test::safetensors_bytes({}, {{"k", "v"}})).find("no tensors"),
+            std::string::npos);
   EXPECT_NE(refusal(test::stream_file(Pickle().raw("}").done(), {})).find("no tensors"),
             std::string::npos);
 }

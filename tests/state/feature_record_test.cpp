@@ -91,13 +91,15 @@ TEST(FeatureRecordTest, RefusesWhatDoesNotFit) {
   };
   const std::vector<Case> cases = {
       {"features", {}, "\"features\" is missing"},
-      {"features", torch::zeros({3}), "\"features\" is no table of float32"},
-      {"features", torch::zeros({3, 2}, torch::kFloat64), "\"features\" is no table of float32"},
-      {"features", torch::full({3, 2}, NAN), "\"features\" holds a value that is no finite number"},
+      {"features", torch::zeros({3}), "\"features\" is Float [3], not Float [-1, -1]"},
+      {"features", torch::zeros({3, 2}, torch::kFloat64),
+       "\"features\" is Double [3, 2], not Float [-1, -1]"},
+      {"features", torch::full({3, 2}, NAN),
+       "\"features\" holds a value that is not a finite number"},
       {"kinds", {}, "\"kinds\" is missing"},
       {"kinds", torch::full({3}, 3, torch::kInt64), "\"kinds\" holds 3"},
-      {"kinds", torch::zeros({2}, torch::kInt64), "\"kinds\" is not 3 numbers of int64"},
-      {"predicted", torch::zeros({3}), "\"predicted\" is not 3 numbers of int64"},
+      {"kinds", torch::zeros({2}, torch::kInt64), "\"kinds\" is Long [2], not Long [3]"},
+      {"predicted", torch::zeros({3}), "\"predicted\" is Float [3], not Long [3]"},
       {"pseudo_labels", torch::full({3}, -2, torch::kInt64), "\"pseudo_labels\" holds -2"},
       {"labels", torch::full({3}, -2, torch::kInt64), "\"labels\" holds -2"},
   };

@@ -68,10 +68,11 @@ inline ProgramResult run_proca(const std::vector<std::string>& words,
 
 /// Starts `proca` and sends it `signal` (`KILL`) as soon as the shell command `condition` is true.
 inline ProgramResult run_proca_until(const std::vector<std::string>& words,
-                                     const std::string& condition, const std::string& signal) {
-  return run_shell(command_line(words) + " & id=$!; while kill -0 $id 2>/dev/null && ! " +
-                   condition + "; do sleep 0.02; done; kill -s " + signal +
-                   " $id 2>/dev/null; wait $id");
+                                     const std::string& condition, const std::string& signal,
+                                     const std::string& prefix = "") {
+  return run_shell(prefix + " " + command_line(words) +
+                   " & id=$!; while kill -0 $id 2>/dev/null && ! " + condition +
+                   "; do sleep 0.02; done; kill -s " + signal + " $id 2>/dev/null; wait $id");
 }
 
 /// The same for a run that must end well.

@@ -39,6 +39,7 @@ void print(const engine::StepOutcome& outcome, const engine::Adapter& adapter) {
 void run_adapt(AdaptCommand& options) {
   auto& compute = options.adapt.compute;
   distributed::join_ranks(compute);
+  compute::set_up_libtorch(compute);
   if (!distributed::is_first(compute)) options.adapt.tensorboard.clear();
   const state::RankFolder state(compute.ranks, options.state);
   engine::Adapter adapter(options.adapt, state.path());
@@ -51,7 +52,7 @@ void run_adapt(AdaptCommand& options) {
   if (!distributed::is_first(compute)) return;
   if (outcome.already_done) {
     std::cout << fmt::format(
-        "step {} was about these images already; nothing to do (--again adapts once more)\n",
+        "step {} already adapted to these images; nothing to do (--again adapts once more)\n",
         outcome.step);
     return;
   }
@@ -68,7 +69,7 @@ Command adapt_command() {
             set.bind("target", options->target, "unlabelled images; labels, if any, are ignored",
                      "PATH");
             set.require();
-            set.bind("again", options->again, "also if the last step was about the same images");
+            set.bind("again", options->again, "also if the last step had the same images");
             set.bind("discard-unfinished", options->discard_unfinished,
                      "forget a step on other images or options that was cut off");
             options->adapt.bind(set);

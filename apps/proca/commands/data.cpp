@@ -2,9 +2,9 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "commands/commands.h"
+#include "core/json_text.h"
 #include "core/parallel.h"
 #include "data/source/list_file.h"
 #include "data/source/packed_file.h"
@@ -95,9 +95,7 @@ Command data_verify_command() {
           const auto source = options->open();
           const auto report = data::verify_images(*source, options->threads);
           if (options->json) {
-            std::cout << to_json(report, source->listing())
-                             .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-                      << '\n';
+            std::cout << json_text(to_json(report, source->listing()));
           } else {
             print(report, source->listing());
           }

@@ -53,9 +53,10 @@ std::vector<experiments::SeedResult> run_method(const DemoCommand& options,
 
 void run_demo(const DemoCommand& options) {
   const Stopwatch watch;
+  compute::set_up_libtorch(options.compute);
   const fs::path out = options.out;
   const auto images = out / "images";
-  std::error_code ignored;  // A place that cannot be looked at cannot be written to either.
+  std::error_code ignored;  // A folder that cannot be read cannot be written to either.
   if (!fs::exists(images, ignored)) {
     demo::write_demo_data(images, {.seed = static_cast<uint64_t>(options.seed)});
   }

@@ -2,10 +2,10 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "commands/commands.h"
 #include "commands/image_input.h"
+#include "core/json_text.h"
 
 namespace proca::app {
 namespace {
@@ -40,24 +40,18 @@ void print_json(const protocol::AccuracyReport& report, const std::vector<std::s
                                {"correct", entry.num_correct},
                                {"accuracy_percent", entry.accuracy() * 100}});
   }
-  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  std::cout << json_text(json);
 }
 
 void run_evaluate(const EvaluateCommand& options) {
-  auto model = options.input.model.load();
-  const auto preprocessing = options.input.preprocessing(model);
-  const auto& names = model.description.class_names;
+  const auto input = options.input.load_model();
+  const auto& names = input.class_names();
   const std::shared_ptr source = data::open_images(
       std::filesystem::path(options.data),
       {.labels = data::Labels::kRequired, .root = options.input.load.root, .known_classes = names});
-  const auto device = compute::prepare_compute(options.input.compute);
-  model.network->to(device);
-  // Each image is used once, so none is kept.
-  const auto store = data::without_cache(options.input.load)
-                         .make_store(source, preprocessing.resolved_resize(),
-                                     options.input.compute.resolved_threads());
+  const auto store = options.input.make_store(source, input.preprocessing);
   const auto report =
-      engine::evaluate(model.network, store, preprocessing, options.input.inference(device));
+      engine::evaluate(input.model.network, store, input.preprocessing, options.input.inference());
   options.json ? print_json(report, names) : print_table(report, names);
 }
 

@@ -15,20 +15,27 @@ void ModelInputOptions::bind(OptionSet& set) {
   compute.bind(set);
 }
 
-data::Preprocessing ModelInputOptions::preprocessing(const engine::LoadedModel& model) const {
-  auto result = model.description.preprocessing;
-  if (crop > 0) result.image_size = crop;
-  if (resize > 0) result.resize.size = resize;
-  if (resize_mode != data::ResizeOptions::Mode::kExact) result.resize.mode = resize_mode;
-  result.validate();
-  return result;
+ModelInput ModelInputOptions::load_model() const {
+  ModelInput input{.model = model.load(), .preprocessing = {}};
+  auto& preprocessing = input.preprocessing = input.model.description.preprocessing;
+  if (crop > 0) preprocessing.image_size = crop;
+  if (resize > 0) preprocessing.resize.size = resize;
+  if (resize_mode != data::ResizeOptions::Mode::kExact) preprocessing.resize.mode = resize_mode;
+  preprocessing.validate();
+  input.model.network->to(compute::set_up_libtorch(compute));
+  return input;
 }
 
-engine::InferenceOptions ModelInputOptions::inference(torch::Device device) const {
-  return {.device = device,
-          .batch_size = batch_size > 0 ? batch_size : engine::inference_batch_size(device),
-          .precision = compute.precision,
-          .threads = compute.resolved_threads()};
+data::ImageStore ModelInputOptions::make_store(std::shared_ptr<const data::ImageSource> source,
+                                               const data::Preprocessing& preprocessing) const {
+  return data::without_cache(load).make_store(std::move(source), preprocessing.resolved_resize(),
+                                              compute.resolved_threads());
+}
+
+engine::InferenceOptions ModelInputOptions::inference() const {
+  auto options = engine::inference_options(compute);
+  if (batch_size > 0) options.batch_size = batch_size;
+  return options;
 }
 
 }  // namespace proca::app

@@ -1,13 +1,25 @@
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "proca/compute/device.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/data/load_options.h"
 #include "proca/data/preprocessing.h"
 #include "proca/engine/inference.h"
 #include "proca/engine/model_loading.h"
 
 namespace proca::app {
+
+/// A model on its device, with the preprocessing of its images.
+struct ModelInput {
+  engine::LoadedModel model;
+  data::Preprocessing preprocessing;
+
+  const std::vector<std::string>& class_names() const { return model.description.class_names; }
+};
 
 /// The options of commands that run a trained model over images.
 struct ModelInputOptions {
@@ -20,9 +32,12 @@ struct ModelInputOptions {
   compute::ComputeOptions compute;
 
   void bind(OptionSet& set);
-  /// The model's preprocessing with what the user changed about it.
-  data::Preprocessing preprocessing(const engine::LoadedModel& model) const;
-  engine::InferenceOptions inference(torch::Device device) const;
+  /// The model, with the preprocessing that the user changed.
+  ModelInput load_model() const;
+  /// Each image is used once, so none is cached.
+  data::ImageStore make_store(std::shared_ptr<const data::ImageSource> source,
+                              const data::Preprocessing& preprocessing) const;
+  engine::InferenceOptions inference() const;
 };
 
 }  // namespace proca::app

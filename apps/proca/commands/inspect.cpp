@@ -5,12 +5,13 @@
 
 #include <fmt/format.h>
 #include <torch/types.h>
-#include <nlohmann/json.hpp>
 
 #include "commands/commands.h"
+#include "core/json_text.h"
 #include "proca/adaptation/prototype_memory.h"
 #include "proca/engine/model_loading.h"
 #include "proca/state/state_directory.h"
+#include "state/state_files.h"
 
 namespace proca::app {
 namespace {
@@ -23,8 +24,9 @@ struct InspectCommand {
 // The prototypes, if the state has any.
 adaptation::PrototypeMemory read_memory(const state::StateDirectory& state) {
   adaptation::PrototypeMemory memory(std::numeric_limits<int64_t>::max());
-  if (state.has("memory.safetensors"))
-    memory.load(state.read_tensors("memory.safetensors").tensors);
+  if (state.has(state::kMemoryFile)) {
+    memory.load(state.read_tensors(state::kMemoryFile).tensors);
+  }
   return memory;
 }
 
@@ -63,7 +65,7 @@ void run_inspect(const InspectCommand& options) {
   const auto& manifest = state.manifest();
   const auto& model = manifest.model;
   int64_t parameters = 0;
-  for (const auto& [name, tensor] : state.read_tensors("model.safetensors").tensors) {
+  for (const auto& [name, tensor] : state.read_tensors(state::kModelFile).tensors) {
     if (tensor.is_floating_point() && name.find("running_") == std::string::npos) {
       parameters += tensor.numel();
     }
@@ -84,13 +86,13 @@ void run_inspect(const InspectCommand& options) {
                                 {"class_names", model.class_names},
                                 {"source", manifest.source},
                                 {"memory", memory_json(memory, model.class_names)}};
-    std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    std::cout << json_text(json);
     return;
   }
   std::cout << fmt::format("state       {}\n", options.state);
-  std::cout << fmt::format("source      {} ({})\n", manifest.source,
-                           ready ? fmt::format("trained, {} epochs", manifest.epoch)
-                                 : fmt::format("in training, {} epochs done", manifest.epoch));
+  std::cout << fmt::format("source      {} ({}{} epochs{})\n", manifest.source,
+                           ready ? "trained, " : "in training, ", manifest.epoch,
+                           ready ? "" : " done");
   std::cout << fmt::format("steps       {}{}{}\n", manifest.step,
                            manifest.method.empty() ? "" : " with " + manifest.method,
                            manifest.adapting ? ", another is under way" : "");

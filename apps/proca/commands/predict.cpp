@@ -1,15 +1,14 @@
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <memory>
 
 #include <fmt/format.h>
 #include <torch/types.h>
-#include <nlohmann/json.hpp>
 
 #include "commands/commands.h"
 #include "commands/image_input.h"
 #include "core/files/csv.h"
+#include "core/json_text.h"
 #include "core/stopwatch.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -36,30 +35,24 @@ struct Prediction {
   std::optional<bool> adapted;  // whether the first class has been; unknown without a state
 };
 
-class CsvWriter {
- public:
-  CsvWriter(std::string& text, const engine::LoadedModel& model, int64_t top)
-      : text_(text), names_(model.description.class_names) {
-    text_ = "path,label,class,confidence";
-    if (model.adapted_classes) text_ += ",adapted";
-    for (int64_t k = 2; k <= top; ++k) text_ += fmt::format(",label{0},class{0},confidence{0}", k);
-    text_ += '\n';
-  }
-  void add(const Prediction& prediction) {
-    text_ += csv_field(prediction.path);
+std::string csv_text(const std::vector<Prediction>& predictions, const engine::LoadedModel& model,
+                     int64_t top) {
+  std::string text = "path,label,class,confidence";
+  if (model.adapted_classes) text += ",adapted";
+  for (int64_t k = 2; k <= top; ++k) text += fmt::format(",label{0},class{0},confidence{0}", k);
+  text += '\n';
+  for (const auto& prediction : predictions) {
+    text += csv_field(prediction.path);
     for (size_t k = 0; k < prediction.labels.size(); ++k) {
-      const int64_t label = prediction.labels[k];
-      text_ += fmt::format(",{},{},{:.6f}", label, csv_field(names_[static_cast<size_t>(label)]),
-                           prediction.confidences[k]);
-      if (k == 0 && prediction.adapted) text_ += *prediction.adapted ? ",yes" : ",no";
+      const auto label = static_cast<size_t>(prediction.labels[k]);
+      text += fmt::format(",{},{},{:.6f}", label, csv_field(model.description.class_names[label]),
+                          prediction.confidences[k]);
+      if (k == 0 && prediction.adapted) text += *prediction.adapted ? ",yes" : ",no";
     }
-    text_ += '\n';
+    text += '\n';
   }
-
- private:
-  std::string& text_;
-  const std::vector<std::string>& names_;
-};
+  return text;
+}
 
 nlohmann::ordered_json to_json(const Prediction& prediction,
                                const std::vector<std::string>& names) {
@@ -82,17 +75,15 @@ std::optional<bool> is_adapted(const engine::LoadedModel& model, int64_t label) 
   return std::binary_search(model.adapted_classes->begin(), model.adapted_classes->end(), label);
 }
 
-std::vector<Prediction> predict(const PredictCommand& options, const engine::LoadedModel& model,
-                                const data::Preprocessing& preprocessing, torch::Device device) {
+std::vector<Prediction> predict(const PredictCommand& options, const ModelInput& input) {
+  const auto& [model, preprocessing] = input;
   const std::shared_ptr source =
       data::open_images(options.paths, {.root = options.input.load.root});
-  const auto store = data::without_cache(options.input.load)
-                         .make_store(source, preprocessing.resolved_resize(),
-                                     options.input.compute.resolved_threads());
+  const auto store = options.input.make_store(source, preprocessing);
   const int64_t top = std::min(options.top, model.network->num_classes());
   std::vector<Prediction> predictions;
   const Stopwatch watch;
-  engine::predict(model.network, store, preprocessing, options.input.inference(device),
+  engine::predict(model.network, store, preprocessing, options.input.inference(),
                   [&](const engine::BatchPrediction& batch) {
                     const auto best = batch.probabilities.topk(top, /*dim=*/1);
                     const auto confidences = std::get<0>(best).contiguous();
@@ -103,7 +94,7 @@ std::vector<Prediction> predict(const PredictCommand& options, const engine::Loa
                       predictions.push_back({store.sample(batch.indexes[i]).path,
                                              {first_label, first_label + top},
                                              {first, first + top},
-                                             is_adapted(model, *first_label)});
+                                             is_adapted(input.model, *first_label)});
                     }
                   });
   const double seconds = watch.seconds();
@@ -113,24 +104,22 @@ std::vector<Prediction> predict(const PredictCommand& options, const engine::Loa
 }
 
 void run_predict(const PredictCommand& options) {
-  auto model = options.input.model.load();
-  const auto preprocessing = options.input.preprocessing(model);
-  const auto device = compute::prepare_compute(options.input.compute);
-  model.network->to(device);
+  const auto input = options.input.load_model();
   // Opened first: an unwritable place is found before the work, not after it.
   std::optional<AtomicFile> file;
   if (!options.out.empty()) file.emplace(options.out);
 
-  const auto predictions = predict(options, model, preprocessing, device);
-  const auto& names = model.description.class_names;
+  const auto predictions = predict(options, input);
   std::string text;
   if (options.format == Format::kCsv) {
-    CsvWriter writer(text, model, std::min(options.top, model.network->num_classes()));
-    for (const auto& prediction : predictions) writer.add(prediction);
+    text = csv_text(predictions, input.model,
+                    std::min(options.top, input.model.network->num_classes()));
   } else {
     auto json = nlohmann::ordered_json::array();
-    for (const auto& prediction : predictions) json.push_back(to_json(prediction, names));
-    text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    for (const auto& prediction : predictions) {
+      json.push_back(to_json(prediction, input.class_names()));
+    }
+    text = json_text(json);
   }
   if (!file) {
     std::cout << text;

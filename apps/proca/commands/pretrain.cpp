@@ -23,6 +23,7 @@ Command pretrain_command() {
             return [options] {
               auto& compute = options->training.compute;
               distributed::join_ranks(compute);
+              compute::set_up_libtorch(compute);
               if (!distributed::is_first(compute)) options->training.tensorboard.clear();
               const state::RankFolder out(compute.ranks, options->out);
               const auto result = engine::train_source(options->training, out.path());

@@ -46,8 +46,7 @@ void write(const ReportCommand& options, const report::ReportDocument& document)
   write_file(options.out, report::report_page(document.json));
 }
 
-// Until everything is finished, or somebody stops it: that is how one ends to watch, and no
-// failure.
+// Until all runs are finished. Ctrl-C ends it, too, and is no failure.
 void watch(const ReportCommand& options) {
   std::string written;
   for (;;) {
@@ -73,7 +72,7 @@ void run_report(const ReportCommand& options) {
     try {
       watch(options);
     } catch (const Interrupted&) {
-      log_info("stopped; the page is as the last look found things");
+      log_info("stopped; the page shows the last update");
     }
   }
   std::cout << options.out << '\n';
@@ -82,23 +81,22 @@ void run_report(const ReportCommand& options) {
 }  // namespace
 
 Command report_command() {
-  return {
-      "report", "one page with charts about runs, states and reproductions", [](OptionSet& set) {
-        const auto options = std::make_shared<ReportCommand>();
-        set.bind_positional("dir", options->folders,
-                            "folders of proca run, demo, adapt or reproduce, or one .json "
-                            "that --json wrote",
-                            "DIR");
-        set.require();
-        set.bind("out", options->out, "the page", "FILE");
-        set.bind("json", options->json, "write the data behind it too", "FILE");
-        set.bind("title", options->title, "heading; made of the runs if empty");
-        set.bind("watch", options->watch,
-                 "go on until all runs are finished, and write the page anew when something "
-                 "has changed");
-        set.bind("interval", options->interval, "seconds between two looks of --watch", 0.1, 86400);
-        return [options] { run_report(*options); };
-      }};
+  return {"report", "one page with charts about runs, states and reproductions",
+          [](OptionSet& set) {
+            const auto options = std::make_shared<ReportCommand>();
+            set.bind_positional("dir", options->folders,
+                                "folders of proca run, demo, adapt or reproduce, or one .json "
+                                "that --json wrote",
+                                "DIR");
+            set.require();
+            set.bind("out", options->out, "the page", "FILE");
+            set.bind("json", options->json, "write the data behind it too", "FILE");
+            set.bind("title", options->title, "heading; derived from the runs if empty");
+            set.bind("watch", options->watch, "update the page until all runs are finished");
+            set.bind("interval", options->interval, "seconds between two updates of --watch", 0.1,
+                     86400);
+            return [options] { run_report(*options); };
+          }};
 }
 
 }  // namespace proca::app

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <torch/cuda.h>
@@ -46,7 +47,7 @@ struct ReproduceCommand {
   bool no_report = false;
 };
 
-// What the command says itself to every run that it starts.
+// Options that `proca reproduce` sets itself for every run.
 bool is_own(const std::string& name) {
   static const Words own = {"preset",  "data-root",    "source", "target", "method",
                             "seed",    "seeds",        "out",    "json",   "budget",
@@ -54,8 +55,8 @@ bool is_own(const std::string& name) {
   return std::find(own.begin(), own.end(), name) != own.end();
 }
 
-// --set NAME=VALUE; the command line is split at commas, so a word without = is one
-// more value of the option before it.
+// --set NAME=VALUE. The command line is split at commas: a word without = is another value of the
+// option before it.
 OptionValues parse_settings(const Words& words) {
   OptionValues options;
   std::string name;
@@ -65,7 +66,7 @@ OptionValues parse_settings(const Words& words) {
       name = word.substr(0, equals);
       if (is_own(name)) {
         throw InvalidOption(fmt::format(
-            "--set: {} is up to the experiment, or has an option of its own here", name));
+            "--set: {} is set by the experiment, or by an option of proca reproduce", name));
       }
       if (name.empty() || options.contains(name)) {
         throw InvalidOption(fmt::format("--set: \"{}\" {}", word,
@@ -91,22 +92,18 @@ OptionValues passed_on(const ReproduceCommand& options) {
   return values;
 }
 
-// Labels may have commas, at which the command line was split: puts together what only
-// together is a label.
+// A word is a label, which may have commas, or several labels with commas between them.
 template <typename Item>
-Words joined_labels(const Words& pieces, const std::vector<Item>& items) {
-  const auto is_label = [&](const std::string& text) {
-    return std::any_of(items.begin(), items.end(),
-                       [&](const auto& item) { return item.label == text; });
-  };
+Words split_labels(const Words& words, const std::vector<Item>& items) {
   Words labels;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    auto text = pieces[i];
-    for (size_t end = i + 1; end < pieces.size() && !is_label(text); ++end) {
-      text += "," + pieces[end];
-      if (is_label(text)) i = end;
+  for (const auto& word : words) {
+    if (std::any_of(items.begin(), items.end(),
+                    [&](const auto& item) { return item.label == word; })) {
+      labels.push_back(word);
+      continue;
     }
-    labels.push_back(is_label(text) ? text : pieces[i]);
+    std::istringstream parts(word);
+    for (std::string part; std::getline(parts, part, ',');) labels.push_back(part);
   }
   return labels;
 }
@@ -132,22 +129,11 @@ std::vector<experiments::JobSlot> make_slots(int64_t jobs, int64_t devices,
 // `whole` is the experiment with all its tasks.
 report::ComparisonTable compare(const protocol::Experiment& experiment,
                                 const protocol::Experiment& whole,
-                                const std::vector<experiments::ReproducedRun>& runs) {
-  std::vector<report::RunResult> results;
-  for (const auto& run : runs) {
-    auto& result = results.emplace_back();
-    result.run = run.run;
-    result.task = run.task;
-    result.seed = run.seed;
-    result.metrics = run.metrics;
-    for (const auto& step : run.detection) {
-      result.detection.push_back({step.detected, step.present, step.cumulative, step.threshold});
-    }
-  }
+                                const std::vector<protocol::RunResult>& results) {
   using enum protocol::TableView;
   const auto view = experiment.view;
   const bool all_tasks = experiment.tasks.size() == whole.tasks.size();
-  // The paper's means are over all tasks: nothing to compare those of some with.
+  // The paper's means are over all tasks; those of some tasks cannot be compared with them.
   const bool only_means = view == kSteps || view == kSweep || view == kDrop;
   const bool comparable = !experiment.paper.empty() && (all_tasks || !only_means);
   const auto paper = comparable ? report::paper_numbers(experiment.name) : report::PaperNumbers();
@@ -180,7 +166,7 @@ void write_tables(const fs::path& stem, const report::ComparisonTable& table) {
   throw Error(message);
 }
 
-// After a failure there may be nothing to report, and that failure is what the user has to know.
+// After a failed run there may be nothing to report, and its error is the one to show.
 void report_on(const std::string& out, bool has_failed) {
   try {
     log_info(fmt::format("report: {}", write_report(out, {out}).string()));
@@ -218,8 +204,8 @@ void reproduce(const ReproduceCommand& options, const OptionSet& set) {
   }
   auto whole = protocol::find_experiment(options.name.front());
   if (!options.preset.empty()) whole.preset = options.preset;
-  auto experiment = experiments::narrowed(whole, joined_labels(options.tasks, whole.tasks),
-                                          joined_labels(options.runs, whole.runs));
+  auto experiment = experiments::narrowed(whole, split_labels(options.tasks, whole.tasks),
+                                          split_labels(options.runs, whole.runs));
   if (!options.seeds.empty()) experiment.seeds = parse_seeds(options.seeds);
 
   const auto devices = static_cast<int64_t>(torch::cuda::device_count());
@@ -227,10 +213,10 @@ void reproduce(const ReproduceCommand& options, const OptionSet& set) {
   const int64_t threads =
       options.threads > 0 ? options.threads : std::max<int64_t>(1, available_cores() / jobs);
   const auto settings = passed_on(options);
-  // One page about all runs is enough.
+  // There is one report of all runs.
   Words arguments = {"--threads", std::to_string(threads), "--no-report"};
   if (!settings.contains("frozen-cache")) {
-    // Runs on the same images ask the same source model the same.
+    // Runs on the same images need the same outputs of the same source model.
     arguments.insert(arguments.end(),
                      {"--frozen-cache", (fs::absolute(options.out) / "cache").string()});
   }
@@ -268,7 +254,9 @@ Command reproduce_command() {
         set.bind("out", options->out, "folder for runs, source models and tables", "DIR");
         set.bind("seeds", options->seeds, "instead of the experiment's, such as 0,1,2", "INT");
         set.bind("tasks", options->tasks, "only these, such as \"A->W,W->A\"", "LABEL");
+        set.keep_commas();
         set.bind("runs", options->runs, "only these rows of the table", "LABEL");
+        set.keep_commas();
         set.bind("budget", options->budget,
                  "share of the iterations to do, for methods that count them; 0 = not given", 0.0);
         set.bind("weights", options->weights, "weight file that source training starts from",

@@ -32,6 +32,7 @@ void run_all_seeds(RunCommand& options, const OptionSet& set) {
   distributed::join_ranks(compute);
   if (!distributed::is_first(compute)) options.run.adapt.tensorboard.clear();
   options.run.apply(preset, set);
+  compute::set_up_libtorch(compute);
   const state::RankFolder out(compute.ranks, options.out);
   for (const auto* file : {"run.toml", "results.json", "results.txt", "report.html"}) {
     remove_leftovers(out.path() / file);

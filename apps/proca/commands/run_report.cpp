@@ -1,17 +1,15 @@
 #include "commands/run_report.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "core/files/seal.h"
+#include "core/files/read_json.h"
+#include "core/files/text_checksum.h"
 #include "proca/core/file.h"
 #include "protocol/metrics_json.h"
 #include "report/tables/run_table.h"
 
 namespace proca::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Mean and standard deviation in percent of one figure over the seeds.
 Json spread(const std::vector<experiments::SeedResult>& results,
@@ -23,12 +21,6 @@ Json spread(const std::vector<experiments::SeedResult>& results,
 }
 
 }  // namespace
-
-std::vector<protocol::RunMetrics> metrics_of(const std::vector<experiments::SeedResult>& results) {
-  std::vector<protocol::RunMetrics> metrics;
-  for (const auto& result : results) metrics.push_back(result.metrics);
-  return metrics;
-}
 
 std::string results_json(const experiments::RunOptions& options,
                          const std::vector<experiments::SeedResult>& results) {
@@ -45,18 +37,19 @@ std::string results_json(const experiments::RunOptions& options,
     json["seeds"].push_back(
         {{"seed", result.seed}, {"metrics", Json::parse(protocol::to_json(result.metrics))}});
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text_of(json, 2) + "\n";
 }
 
 std::string results_text(const std::string& title,
                          const std::vector<experiments::SeedResult>& results) {
-  const auto metrics = metrics_of(results);
+  std::vector<protocol::RunMetrics> metrics;
+  for (const auto& result : results) metrics.push_back(result.metrics);
   return report::run_table(title, metrics) + "\n" + report::group_matrix(metrics);
 }
 
 void write_results(const std::filesystem::path& folder, const std::string& json,
                    const std::string& text) {
-  write_file(folder / "results.json", seal_json(json));
+  write_file(folder / "results.json", append_json_checksum(json));
   write_file(folder / "results.txt", text);
 }
 

@@ -21,7 +21,4 @@ std::string results_text(const std::string& title,
 void write_results(const std::filesystem::path& folder, const std::string& json,
                    const std::string& text);
 
-/// The figures of all seeds.
-std::vector<protocol::RunMetrics> metrics_of(const std::vector<experiments::SeedResult>& results);
-
 }  // namespace proca::app

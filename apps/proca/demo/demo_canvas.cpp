@@ -23,7 +23,7 @@ struct Rgb {
   double red, green, blue;
 };
 
-Rgb to_rgb(const DemoColor& color) {
+Rgb to_rgb(const Color& color) {
   const double lightness = std::clamp(color.lightness, 0.0, 1.0);
   const double chroma = (1 - std::abs(2 * lightness - 1)) * std::clamp(color.saturation, 0.0, 1.0);
   const auto channel = [&](double shift) {
@@ -33,21 +33,21 @@ Rgb to_rgb(const DemoColor& color) {
   return {channel(0), channel(2.0 / 3), channel(1.0 / 3)};
 }
 
-void trace(cairo_t* context, const DemoPath& path) {
+void trace(cairo_t* context, const Path& path) {
   cairo_new_path(context);
   for (const auto& [verb, points] : path.commands()) {
     switch (verb) {
-      case DemoPath::Verb::kMove:
+      case Path::Verb::kMove:
         cairo_move_to(context, points[0].x, points[0].y);
         break;
-      case DemoPath::Verb::kLine:
+      case Path::Verb::kLine:
         cairo_line_to(context, points[0].x, points[0].y);
         break;
-      case DemoPath::Verb::kCurve:
+      case Path::Verb::kCurve:
         cairo_curve_to(context, points[0].x, points[0].y, points[1].x, points[1].y, points[2].x,
                        points[2].y);
         break;
-      case DemoPath::Verb::kClose:
+      case Path::Verb::kClose:
         cairo_close_path(context);
         break;
     }
@@ -55,7 +55,7 @@ void trace(cairo_t* context, const DemoPath& path) {
 }
 
 /// Makes `paint` the source of what is drawn next, fitted to the traced path.
-void set_source(cairo_t* context, const DemoPaint& paint) {
+void set_source(cairo_t* context, const Paint& paint) {
   const auto& [color, opacity, contrast, light_angle] = paint;
   if (contrast == 0) {
     const Rgb flat = to_rgb(color);
@@ -67,7 +67,7 @@ void set_source(cairo_t* context, const DemoPaint& paint) {
   const double x = (left + right) / 2, y = (top + bottom) / 2;
   const double reach = std::max(right - left, bottom - top) / 2 + 1e-3;
   const double dx = reach * std::cos(light_angle), dy = reach * std::sin(light_angle);
-  DemoColor lit = color, shaded = color;
+  Color lit = color, shaded = color;
   lit.lightness += (1 - color.lightness) * contrast * 0.6;
   shaded.lightness *= 1 - contrast;
   const Rgb from = to_rgb(lit), to = to_rgb(shaded);
@@ -80,7 +80,7 @@ void set_source(cairo_t* context, const DemoPaint& paint) {
 
 }  // namespace
 
-struct DemoCanvas::Surface {
+struct Canvas::Surface {
   explicit Surface(int64_t picture_size)
       : size(picture_size * kSupersampling),
         image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(size),
@@ -106,7 +106,7 @@ struct DemoCanvas::Surface {
   cairo_t* context;
 };
 
-DemoCanvas::DemoCanvas(int64_t size) : surface_(std::make_unique<Surface>(size)) {
+Canvas::Canvas(int64_t size) : surface_(std::make_unique<Surface>(size)) {
   cairo_t* context = surface_->context;
   cairo_scale(context, kSupersampling, kSupersampling);
   cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
@@ -114,22 +114,22 @@ DemoCanvas::DemoCanvas(int64_t size) : surface_(std::make_unique<Surface>(size))
   surface_->check();
 }
 
-DemoCanvas::~DemoCanvas() = default;
+Canvas::~Canvas() = default;
 
-void DemoCanvas::fill(const DemoPath& path, const DemoPaint& paint) {
+void Canvas::fill(const Path& path, const Paint& paint) {
   trace(surface_->context, path);
   set_source(surface_->context, paint);
   cairo_fill(surface_->context);
 }
 
-void DemoCanvas::stroke(const DemoPath& path, double width, const DemoPaint& paint) {
+void Canvas::stroke(const Path& path, double width, const Paint& paint) {
   trace(surface_->context, path);
   set_source(surface_->context, paint);
   cairo_set_line_width(surface_->context, width);
   cairo_stroke(surface_->context);
 }
 
-std::vector<float> DemoCanvas::pixels() const {
+std::vector<float> Canvas::pixels() const {
   surface_->check();
   cairo_surface_flush(surface_->image);
   const unsigned char* data = cairo_image_surface_get_data(surface_->image);
@@ -157,17 +157,17 @@ std::vector<float> DemoCanvas::pixels() const {
 
 namespace proca::demo {
 
-struct DemoCanvas::Surface {};
+struct Canvas::Surface {};
 
-DemoCanvas::DemoCanvas(int64_t) {
+Canvas::Canvas(int64_t) {
   throw Error(
       "the demo data cannot be drawn: this program was built without cairo (install "
       "libcairo2-dev and build it again)");
 }
-DemoCanvas::~DemoCanvas() = default;
-void DemoCanvas::fill(const DemoPath&, const DemoPaint&) {}
-void DemoCanvas::stroke(const DemoPath&, double, const DemoPaint&) {}
-std::vector<float> DemoCanvas::pixels() const { return {}; }
+Canvas::~Canvas() = default;
+void Canvas::fill(const Path&, const Paint&) {}
+void Canvas::stroke(const Path&, double, const Paint&) {}
+std::vector<float> Canvas::pixels() const { return {}; }
 
 }  // namespace proca::demo
 

@@ -11,8 +11,8 @@
 namespace proca::demo {
 
 /// What a path is filled or stroked with.
-struct DemoPaint {
-  DemoColor color;
+struct Paint {
+  Color color;
   double opacity = 1;
   /// 0 is flat. Otherwise the paint runs from lighter to darker across the path,
   /// away from the light; 1 ends in black.
@@ -24,16 +24,16 @@ struct DemoPaint {
 /// A square picture in the making, `size` units wide. It starts black.
 ///
 /// Throws `Error` naming libcairo2-dev when the program was built without cairo.
-class DemoCanvas {
+class Canvas {
  public:
-  explicit DemoCanvas(int64_t size);
-  ~DemoCanvas();
-  DemoCanvas(const DemoCanvas&) = delete;
-  DemoCanvas& operator=(const DemoCanvas&) = delete;
+  explicit Canvas(int64_t size);
+  ~Canvas();
+  Canvas(const Canvas&) = delete;
+  Canvas& operator=(const Canvas&) = delete;
 
-  void fill(const DemoPath& path, const DemoPaint& paint);
+  void fill(const Path& path, const Paint& paint);
   /// Lines have round ends and corners.
-  void stroke(const DemoPath& path, double width, const DemoPaint& paint);
+  void stroke(const Path& path, double width, const Paint& paint);
 
   /// Channel values 0 to 255 in the order of `Image::pixels`.
   std::vector<float> pixels() const;

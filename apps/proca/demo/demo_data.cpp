@@ -1,18 +1,14 @@
 #include "demo/demo_data.h"
 
-#include <algorithm>
-#include <atomic>
-#include <exception>
-#include <mutex>
+#include <limits>
 #include <numbers>
 #include <set>
-#include <system_error>
-#include <thread>
 
 #include <fmt/format.h>
 #include <png.h>
-#include <unistd.h>
 
+#include "core/files/scratch_folder.h"
+#include "core/parallel.h"
 #include "demo/demo_domains.h"
 #include "demo/demo_shapes.h"
 #include "proca/core/error.h"
@@ -36,11 +32,11 @@ void check_range(const char* name, int64_t value, int64_t low, int64_t high) {
 }
 
 /// Size, position and tilt of the thing, the same variety in both domains.
-DemoPose random_pose(double size, RandomStream& random) {
+Pose random_pose(double size, RandomStream& random) {
   const double scale = size / 2 * random.uniform(0.68, 0.88);
   const double aspect = random.uniform(0.88, 1.14);
   const double slack = size * 0.06;
-  DemoPose pose;
+  Pose pose;
   pose.center = {size / 2 + random.uniform(-slack, slack),
                  size / 2 + random.uniform(-slack, slack)};
   const double side = random.uniform() < 0.5 ? -1 : 1;  // turned to the left or to the right
@@ -93,30 +89,12 @@ void draw_everything(const fs::path& folder, const DemoDataOptions& options) {
       create_writable_folder(class_folder(folder, task.domain, task.class_index));
     }
   }
-  std::atomic<size_t> next = 0;
-  std::mutex failure_mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (size_t i = next++; i < tasks.size(); i = next++) {
-        throw_if_interrupted("stopped while drawing; nothing was written");
-        const auto& [domain, class_index, index] = tasks[i];
-        write_png(class_folder(folder, domain, class_index) / fmt::format("{:04}.png", index + 1),
-                  draw_demo_image(domain, class_index, index, options));
-      }
-    } catch (...) {
-      next = tasks.size();  // the others stop at their next image
-      const std::lock_guard lock(failure_mutex);
-      if (!failure) failure = std::current_exception();
-    }
-  };
-  {
-    const int64_t cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
-    const int64_t num_threads = options.num_threads == 0 ? cores : options.num_threads;
-    std::vector<std::jthread> threads;
-    for (int64_t t = 0; t < num_threads; ++t) threads.emplace_back(work);
-  }
-  if (failure) std::rethrow_exception(failure);
+  parallel_for(std::ssize(tasks), available_cores(), [&](int64_t i) {
+    throw_if_interrupted("stopped while drawing; nothing was written");
+    const auto& [domain, class_index, index] = tasks[static_cast<size_t>(i)];
+    write_png(class_folder(folder, domain, class_index) / fmt::format("{:04}.png", index + 1),
+              draw_demo_image(domain, class_index, index, options));
+  });
   write_file(
       folder / kMarkerName,
       fmt::format("image-size = {}\nsource-per-class = {}\ntarget-per-class = {}\nseed = {}\n",
@@ -141,29 +119,12 @@ void check_replaceable(const fs::path& folder) {
   }
 }
 
-/// A folder that is removed with the object unless it was renamed away.
-class ScratchFolder {
- public:
-  explicit ScratchFolder(fs::path path) : path_(std::move(path)) { create_writable_folder(path_); }
-  ~ScratchFolder() {
-    std::error_code ignored;  // a destructor has nobody to tell
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 }  // namespace
 
 void DemoDataOptions::validate() const {
   check_range("image-size", image_size, 16, 256);
   check_range("source-per-class", source_per_class, 1, 9999);
   check_range("target-per-class", target_per_class, 1, 9999);
-  check_range("num-threads", num_threads, 0, 1024);
 }
 
 std::vector<std::string> demo_class_names() {
@@ -179,7 +140,8 @@ data::Image draw_demo_image(DemoDomain domain, int64_t class_index, int64_t inde
   check_range("index", index, 0, std::numeric_limits<int64_t>::max());
   RandomStream random(options.seed, "demo", static_cast<uint64_t>(domain),
                       static_cast<uint64_t>(class_index), static_cast<uint64_t>(index));
-  DemoShape shape = demo_classes()[static_cast<size_t>(class_index)].draw(random);
+  Shape shape;
+  demo_classes()[static_cast<size_t>(class_index)].draw(shape, random);
   shape.place(random_pose(static_cast<double>(options.image_size), random));
   return domain == DemoDomain::kSketch ? render_sketch(shape, options.image_size, random)
                                        : render_photo(shape, options.image_size, random);
@@ -191,16 +153,12 @@ void write_demo_data(const fs::path& folder, const DemoDataOptions& options) {
   const fs::path target = fs::absolute(folder / ".").lexically_normal().parent_path();
   check_replaceable(target);
   create_writable_folder(target.parent_path());
-  const auto sibling = [&](const char* what) {
-    return target.parent_path() /
-           fmt::format(".{}.{}-{}", target.filename().string(), what, ::getpid());
-  };
-  const ScratchFolder fresh(sibling("new"));
-  draw_everything(fresh.path(), options);
+  const ScratchFolder scratch(target.parent_path() / ("." + target.filename().string()));
+  const auto fresh = scratch.path() / "new";
+  draw_everything(fresh, options);
   try {
-    const ScratchFolder old(sibling("old"));
-    if (fs::exists(target)) fs::rename(target, old.path());
-    fs::rename(fresh.path(), target);
+    if (fs::exists(target)) fs::rename(target, scratch.path() / "old");
+    fs::rename(fresh, target);
   } catch (const fs::filesystem_error& error) {
     throw InputError(
         fmt::format("{}: cannot be written ({})", folder.string(), error.code().message()));

@@ -30,7 +30,7 @@ enum class DemoDomain {
 
 /// Every image of a domain and class is numbered from 0, and its pixels are a
 /// pure function of (seed, domain, class, number, image size): asking for more
-/// images, or for other threads, changes none of them.
+/// images changes none of them.
 struct DemoDataOptions {
   /// Width and height in pixels, 16 to 256. The things stay recognisable from 32.
   int64_t image_size = 32;
@@ -40,8 +40,6 @@ struct DemoDataOptions {
   int64_t target_per_class = 40;
   /// Another seed gives another data set of the same kind.
   uint64_t seed = 0;
-  /// Threads that draw; 0 means one per core. The result does not depend on it.
-  int64_t num_threads = 0;
 
   /// Throws `InvalidOption` naming the first field that is out of range.
   void validate() const;

@@ -12,10 +12,9 @@ namespace proca::demo {
 namespace {
 
 // How far the two domains are apart. The values were found by training a small
-// ResNet on sketches. Were every sketch pure black on pure white, the network
-// would learn that darkness itself is a feature and call every photo the same
-// thing; pale washes, tinted paper and light pens are what makes it look at
-// shapes.
+// ResNet on sketches. If every sketch were pure black on pure white, the network
+// would learn darkness itself as a feature and predict one class for every photo;
+// pale washes, tinted paper and light pens make it learn shapes.
 constexpr double kPenMin = 0.022;  // width of a line, as a share of the picture's
 constexpr double kPenMax = 0.06;
 constexpr double kInkLightnessMin = 0.05;
@@ -45,32 +44,32 @@ data::Image to_image(const std::vector<float>& pixels, int64_t size) {
   return image;
 }
 
-DemoColor background_color(double lightness, RandomStream& random) {
+Color background_color(double lightness, RandomStream& random) {
   return {random.uniform(), random.uniform(0.1, kBackgroundSaturation),
           lightness + random.uniform(-0.1, 0.1)};
 }
 
 /// A blob, a box or a streak around the origin.
-DemoPath clutter_path(double size, RandomStream& random) {
+Path clutter_path(double size, RandomStream& random) {
   const double reach = size * random.uniform(0.08, 0.35);
   switch (random.uniform_int(3)) {
     case 0:
-      return DemoPath::ellipse({}, reach, reach * random.uniform(0.4, 1));
+      return Path::ellipse({}, reach, reach * random.uniform(0.4, 1));
     case 1:
-      return DemoPath::rectangle(-reach, -reach * 0.7, reach, reach * random.uniform(0.2, 1));
+      return Path::rectangle(-reach, -reach * 0.7, reach, reach * random.uniform(0.2, 1));
     default:
-      return DemoPath::rectangle(-size, -reach * 0.15, size, reach * 0.15);
+      return Path::rectangle(-size, -reach * 0.15, size, reach * 0.15);
   }
 }
 
-void paint_background(DemoCanvas& canvas, double size, double light_angle, RandomStream& random) {
+void paint_background(Canvas& canvas, double size, double light_angle, RandomStream& random) {
   const double lightness = kBackgroundLightness + random.uniform(-0.1, 0.1);
-  canvas.fill(DemoPath::rectangle(0, 0, size, size), {.color = background_color(lightness, random),
-                                                      .contrast = random.uniform(0.1, 0.4),
-                                                      .light_angle = light_angle});
+  canvas.fill(Path::rectangle(0, 0, size, size), {.color = background_color(lightness, random),
+                                                  .contrast = random.uniform(0.1, 0.4),
+                                                  .light_angle = light_angle});
   const int64_t count = 3 + random.uniform_int(5);
   for (int64_t i = 0; i < count; ++i) {
-    DemoPath path = clutter_path(size, random);
+    Path path = clutter_path(size, random);
     path.place({.center = {random.uniform(0, size), random.uniform(0, size)},
                 .angle = random.uniform(0, std::numbers::pi)});
     canvas.fill(path, {.color = background_color(lightness + random.uniform(-0.2, 0.2), random),
@@ -79,15 +78,15 @@ void paint_background(DemoCanvas& canvas, double size, double light_angle, Rando
 }
 
 /// A soft shadow: the silhouette several times, each a little further away.
-void paint_shadow(DemoCanvas& canvas, const DemoShape& shape, double size, double light_angle) {
-  const DemoPaint black{.color = {}, .opacity = kShadowOpacity};
-  DemoShape shadow = shape;
+void paint_shadow(Canvas& canvas, const Shape& shape, double size, double light_angle) {
+  const Paint black{.color = {}, .opacity = kShadowOpacity};
+  Shape shadow = shape;
   for (int layer = 0; layer < 3; ++layer) {
     const double distance = size * 0.012;
     shadow.place(
         {.center = {-distance * std::cos(light_angle), -distance * std::sin(light_angle)}});
     for (const auto& part : shadow.parts) {
-      if (part.kind == DemoPart::Kind::kSolid) {
+      if (part.kind == Part::Kind::kSolid) {
         canvas.fill(part.path, black);
       } else {
         canvas.stroke(part.path, part.width, black);
@@ -96,25 +95,25 @@ void paint_shadow(DemoCanvas& canvas, const DemoShape& shape, double size, doubl
   }
 }
 
-void paint_thing(DemoCanvas& canvas, const DemoShape& shape, double size, double light_angle,
+void paint_thing(Canvas& canvas, const Shape& shape, double size, double light_angle,
                  RandomStream& random) {
   const double contrast = random.uniform(0.2, 0.5);
   const double rim_opacity = random.uniform(kRimMin, kRimMax);
   const double rim_width = size * random.uniform(0.02, 0.04);
   for (const auto& part : shape.parts) {
-    const DemoPaint paint{.color = part.color, .contrast = contrast, .light_angle = light_angle};
-    DemoPaint rim{.color = part.color, .opacity = rim_opacity};
+    const Paint paint{.color = part.color, .contrast = contrast, .light_angle = light_angle};
+    Paint rim{.color = part.color, .opacity = rim_opacity};
     rim.color.lightness *= 0.25;
     switch (part.kind) {
-      case DemoPart::Kind::kSolid:
+      case Part::Kind::kSolid:
         canvas.fill(part.path, paint);
         canvas.stroke(part.path, rim_width, rim);
         break;
-      case DemoPart::Kind::kTube:
+      case Part::Kind::kTube:
         canvas.stroke(part.path, part.width + rim_width, rim);
         canvas.stroke(part.path, part.width, paint);
         break;
-      case DemoPart::Kind::kLine:
+      case Part::Kind::kLine:
         canvas.stroke(part.path, part.width, paint);
         break;
     }
@@ -169,33 +168,33 @@ void develop(std::vector<float>& pixels, int64_t size, double light_angle, Rando
 
 }  // namespace
 
-data::Image render_sketch(const DemoShape& shape, int64_t size, RandomStream& random) {
-  DemoCanvas canvas(size);
+data::Image render_sketch(const Shape& shape, int64_t size, RandomStream& random) {
+  Canvas canvas(size);
   const auto extent = static_cast<double>(size);
   const double pen = extent * random.uniform(kPenMin, kPenMax);
-  const DemoPaint ink{.color = {random.uniform(), random.uniform(0, 0.4),
-                                random.uniform(kInkLightnessMin, kInkLightnessMax)}};
-  const DemoPaint paper{
+  const Paint ink{.color = {random.uniform(), random.uniform(0, 0.4),
+                            random.uniform(kInkLightnessMin, kInkLightnessMax)}};
+  const Paint paper{
       .color = {random.uniform(), random.uniform(0, 0.3), random.uniform(kPaperLightness, 1)}};
   const bool washed = random.uniform() < kWashedShare;
   // Something is always painted inside, so that parts in front hide the lines
   // behind them.
-  const auto inside = [&]() -> DemoPaint {
+  const auto inside = [&]() -> Paint {
     if (!washed) return paper;
     return {.color = {random.uniform(), random.uniform(0, 0.5), random.uniform(kWashLightness, 1)}};
   };
-  canvas.fill(DemoPath::rectangle(0, 0, extent, extent), paper);
+  canvas.fill(Path::rectangle(0, 0, extent, extent), paper);
   for (const auto& part : shape.parts) {
     switch (part.kind) {
-      case DemoPart::Kind::kSolid:
+      case Part::Kind::kSolid:
         canvas.fill(part.path, inside());
         canvas.stroke(part.path, pen, ink);
         break;
-      case DemoPart::Kind::kTube:
+      case Part::Kind::kTube:
         canvas.stroke(part.path, part.width + pen, ink);
         canvas.stroke(part.path, std::max(part.width - pen, 0.0), inside());
         break;
-      case DemoPart::Kind::kLine:
+      case Part::Kind::kLine:
         canvas.stroke(part.path, pen, ink);
         break;
     }
@@ -206,8 +205,8 @@ data::Image render_sketch(const DemoShape& shape, int64_t size, RandomStream& ra
   return to_image(pixels, size);
 }
 
-data::Image render_photo(const DemoShape& shape, int64_t size, RandomStream& random) {
-  DemoCanvas canvas(size);
+data::Image render_photo(const Shape& shape, int64_t size, RandomStream& random) {
+  Canvas canvas(size);
   const auto extent = static_cast<double>(size);
   const double light_angle = random.uniform(-0.95, -0.05) * std::numbers::pi;  // from above
   paint_background(canvas, extent, light_angle, random);

@@ -7,63 +7,39 @@
 
 namespace proca::demo {
 
-DemoPath& DemoPath::move_to(DemoPoint point) {
-  commands_.push_back({Verb::kMove, {point}});
-  return *this;
-}
-
-DemoPath& DemoPath::line_to(DemoPoint point) {
-  commands_.push_back({Verb::kLine, {point}});
-  return *this;
-}
-
-DemoPath& DemoPath::curve_to(DemoPoint handle1, DemoPoint handle2, DemoPoint end) {
-  commands_.push_back({Verb::kCurve, {handle1, handle2, end}});
-  return *this;
-}
-
-DemoPath& DemoPath::close() {
-  commands_.push_back({Verb::kClose, {}});
-  return *this;
-}
-
-DemoPath DemoPath::polyline(std::initializer_list<DemoPoint> points) {
-  DemoPath path;
+Path Path::polyline(std::initializer_list<Point> points) {
+  Path path;
   for (const auto& point : points) {
     path.commands_.empty() ? path.move_to(point) : path.line_to(point);
   }
   return path;
 }
 
-DemoPath DemoPath::polygon(std::initializer_list<DemoPoint> points) {
-  return polyline(points).close();
-}
+Path Path::polygon(std::initializer_list<Point> points) { return polyline(points).close(); }
 
-DemoPath DemoPath::rectangle(double left, double top, double right, double bottom) {
+Path Path::rectangle(double left, double top, double right, double bottom) {
   return polygon({{left, top}, {right, top}, {right, bottom}, {left, bottom}});
 }
 
-DemoPath DemoPath::ellipse(DemoPoint center, double radius_x, double radius_y) {
-  DemoPath path = arc({}, 1, 0, 2 * std::numbers::pi).close();
+Path Path::ellipse(Point center, double radius_x, double radius_y) {
+  Path path = arc({}, 1, 0, 2 * std::numbers::pi).close();
   path.place({.center = center, .scale_x = radius_x, .scale_y = radius_y});
   return path;
 }
 
-DemoPath DemoPath::circle(DemoPoint center, double radius) {
-  return ellipse(center, radius, radius);
-}
+Path Path::circle(Point center, double radius) { return ellipse(center, radius, radius); }
 
-DemoPath DemoPath::arc(DemoPoint center, double radius, double from, double to) {
+Path Path::arc(Point center, double radius, double from, double to) {
   // A cubic follows a quarter of a circle to within 0.03 %; more needs more pieces.
   const int pieces =
       std::max(1, static_cast<int>(std::ceil(std::abs(to - from) / (std::numbers::pi / 2) - 1e-9)));
   const double step = (to - from) / pieces;
   const double handle = 4.0 / 3.0 * std::tan(step / 4);
   const auto at = [&](double angle, double along) {
-    return DemoPoint{center.x + radius * (std::cos(angle) - along * std::sin(angle)),
-                     center.y + radius * (std::sin(angle) + along * std::cos(angle))};
+    return Point{center.x + radius * (std::cos(angle) - along * std::sin(angle)),
+                 center.y + radius * (std::sin(angle) + along * std::cos(angle))};
   };
-  DemoPath path;
+  Path path;
   path.move_to(at(from, 0));
   for (int i = 0; i < pieces; ++i) {
     const double begin = from + i * step;
@@ -72,7 +48,7 @@ DemoPath DemoPath::arc(DemoPoint center, double radius, double from, double to) 
   return path;
 }
 
-void DemoPath::place(const DemoPose& pose) {
+void Path::place(const Pose& pose) {
   const double cosine = std::cos(pose.angle), sine = std::sin(pose.angle);
   for (auto& command : commands_) {
     for (auto& point : command.points) {
@@ -83,19 +59,7 @@ void DemoPath::place(const DemoPose& pose) {
   }
 }
 
-void DemoShape::solid(DemoPath path, DemoColor color) {
-  parts.push_back({DemoPart::Kind::kSolid, std::move(path), color});
-}
-
-void DemoShape::tube(DemoPath path, double width, DemoColor color) {
-  parts.push_back({DemoPart::Kind::kTube, std::move(path), color, width});
-}
-
-void DemoShape::line(DemoPath path, double width, DemoColor color) {
-  parts.push_back({DemoPart::Kind::kLine, std::move(path), color, width});
-}
-
-void DemoShape::place(const DemoPose& pose) {
+void Shape::place(const Pose& pose) {
   for (auto& part : parts) {
     part.path.place(pose);
     part.width *= std::sqrt(std::abs(pose.scale_x * pose.scale_y));

@@ -13,14 +13,14 @@
 
 namespace proca::demo {
 
-struct DemoPoint {
+struct Point {
   double x = 0;
   double y = 0;
 };
 
 /// Where in the picture a thing stands; the default leaves it where it is.
-struct DemoPose {
-  DemoPoint center = {};
+struct Pose {
+  Point center = {};
   double scale_x = 1;  ///< negative: mirrored
   double scale_y = 1;
   double angle = 0;  ///< radians, clockwise
@@ -28,63 +28,74 @@ struct DemoPose {
 };
 
 /// Lines and cubic curves, open or closed.
-class DemoPath {
+class Path {
  public:
   enum class Verb { kMove, kLine, kCurve, kClose };
   struct Command {
     Verb verb;
     /// kMove and kLine use the first point, kCurve all three (two handles and
     /// the end), kClose none.
-    std::array<DemoPoint, 3> points;
+    std::array<Point, 3> points;
   };
 
-  DemoPath& move_to(DemoPoint point);
-  DemoPath& line_to(DemoPoint point);
-  DemoPath& curve_to(DemoPoint handle1, DemoPoint handle2, DemoPoint end);
-  DemoPath& close();
+  Path& move_to(Point point) { return add({Verb::kMove, {point}}); }
+  Path& line_to(Point point) { return add({Verb::kLine, {point}}); }
+  Path& curve_to(Point handle1, Point handle2, Point end) {
+    return add({Verb::kCurve, {handle1, handle2, end}});
+  }
+  Path& close() { return add({Verb::kClose, {}}); }
 
-  static DemoPath polyline(std::initializer_list<DemoPoint> points);
-  static DemoPath polygon(std::initializer_list<DemoPoint> points);
-  static DemoPath rectangle(double left, double top, double right, double bottom);
-  static DemoPath ellipse(DemoPoint center, double radius_x, double radius_y);
-  static DemoPath circle(DemoPoint center, double radius);
+  static Path polyline(std::initializer_list<Point> points);
+  static Path polygon(std::initializer_list<Point> points);
+  static Path rectangle(double left, double top, double right, double bottom);
+  static Path ellipse(Point center, double radius_x, double radius_y);
+  static Path circle(Point center, double radius);
   /// Angles in radians, clockwise on the screen from the x axis.
-  static DemoPath arc(DemoPoint center, double radius, double from, double to);
+  static Path arc(Point center, double radius, double from, double to);
 
   const std::vector<Command>& commands() const { return commands_; }
-  void place(const DemoPose& pose);
+  void place(const Pose& pose);
 
  private:
+  Path& add(const Command& command) {
+    commands_.push_back(command);
+    return *this;
+  }
+
   std::vector<Command> commands_;
 };
 
 /// Hue in turns (0 red, 1/3 green, 2/3 blue; any real number), the others in [0, 1].
-struct DemoColor {
+struct Color {
   double hue = 0;
   double saturation = 0;
   double lightness = 0;
 };
 
-struct DemoPart {
+struct Part {
   enum class Kind {
     kSolid,  ///< the inside of the path
     kTube,   ///< a band of `width` along the path, with two outlines of its own
     kLine,   ///< a single stroke of the pen, for details
   };
   Kind kind;
-  DemoPath path;
-  DemoColor color;
+  Path path;
+  Color color;
   double width = 0;  ///< of a tube or line, in the coordinates of the thing
 };
 
-struct DemoShape {
-  std::vector<DemoPart> parts;
+struct Shape {
+  std::vector<Part> parts;
 
-  void solid(DemoPath path, DemoColor color);
-  void tube(DemoPath path, double width, DemoColor color);
-  void line(DemoPath path, double width, DemoColor color);
+  void solid(const Path& path, Color color) { parts.push_back({Part::Kind::kSolid, path, color}); }
+  void tube(const Path& path, double width, Color color) {
+    parts.push_back({Part::Kind::kTube, path, color, width});
+  }
+  void line(const Path& path, double width, Color color) {
+    parts.push_back({Part::Kind::kLine, path, color, width});
+  }
 
-  void place(const DemoPose& pose);
+  void place(const Pose& pose);
 };
 
 }  // namespace proca::demo

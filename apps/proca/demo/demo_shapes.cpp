@@ -1,16 +1,17 @@
 #include "demo/demo_shapes.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace proca::demo {
 
 const std::vector<DemoClass>& demo_classes() {
-  static const std::vector<DemoClass> classes = {
-      {"boat", draw_boat},         {"car", draw_car},           {"clock", draw_clock},
-      {"cup", draw_cup},           {"envelope", draw_envelope}, {"fish", draw_fish},
-      {"flower", draw_flower},     {"glasses", draw_glasses},   {"hammer", draw_hammer},
-      {"heart", draw_heart},       {"house", draw_house},       {"key", draw_key},
-      {"mushroom", draw_mushroom}, {"star", draw_star},         {"tree", draw_tree},
-      {"umbrella", draw_umbrella},
-  };
+  static const auto classes = [] {
+    auto all = made_things();
+    for (const auto& thing : natural_things()) all.push_back(thing);
+    std::ranges::sort(all, {}, [](const DemoClass& thing) { return std::string_view(thing.name); });
+    return all;
+  }();
   return classes;
 }
 

@@ -10,29 +10,15 @@
 
 namespace proca::demo {
 
-// Each draws one thing in its own coordinates: its proportions, its optional
-// details, its own tilt and its natural colours come from `random`.
-DemoShape draw_boat(RandomStream& random);
-DemoShape draw_car(RandomStream& random);
-DemoShape draw_clock(RandomStream& random);
-DemoShape draw_cup(RandomStream& random);
-DemoShape draw_envelope(RandomStream& random);
-DemoShape draw_fish(RandomStream& random);
-DemoShape draw_flower(RandomStream& random);
-DemoShape draw_glasses(RandomStream& random);
-DemoShape draw_hammer(RandomStream& random);
-DemoShape draw_heart(RandomStream& random);
-DemoShape draw_house(RandomStream& random);
-DemoShape draw_key(RandomStream& random);
-DemoShape draw_mushroom(RandomStream& random);
-DemoShape draw_star(RandomStream& random);
-DemoShape draw_tree(RandomStream& random);
-DemoShape draw_umbrella(RandomStream& random);
-
 struct DemoClass {
   const char* name;
-  DemoShape (*draw)(RandomStream& random);
+  /// Draws a thing in its own coordinates: its proportions, optional details, tilt and
+  /// natural colours come from `random`.
+  void (*draw)(Shape& shape, RandomStream& random);
 };
+
+std::vector<DemoClass> made_things();
+std::vector<DemoClass> natural_things();
 
 /// Every class of the demo data, in alphabetical order.
 const std::vector<DemoClass>& demo_classes();

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 
 namespace proca::app {
 

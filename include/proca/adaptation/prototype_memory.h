@@ -22,7 +22,7 @@ struct ClassPrototypes {
   std::vector<std::string> origins = {};  ///< [M]: file names; empty until `name_images`
 };
 
-/// Prototypes picked by index, on the CPU.
+/// Prototypes selected by index.
 struct PrototypeBatch {
   torch::Tensor pixels;       ///< uint8 [N, H, W, 3]
   torch::Tensor soft_labels;  ///< float [N, K]
@@ -35,7 +35,7 @@ struct PrototypeBatch {
 ///
 /// Every class has the same number of prototypes. With a byte budget that number
 /// is lowered for all classes, each keeping its first ones, whenever another class
-/// would not fit otherwise; each time a warning says so.
+/// would not fit otherwise, with a warning each time.
 ///
 /// Adding, replacing and looking up a class take time proportional to that class
 /// alone, so that tens of thousands of classes are as fast as ten.
@@ -49,14 +49,14 @@ class PrototypeMemory {
   int64_t num_classes() const { return static_cast<int64_t>(classes_.size()); }
   int64_t size() const { return num_classes() * per_class_; }
   /// Pixels and soft labels of all prototypes.
-  int64_t bytes() const { return bytes_; }
-  /// Grows with every change: tells whether a copy on disk is still current.
+  int64_t bytes() const;
+  /// Grows with every change, so that a copy knows whether it is current.
   int64_t revision() const { return revision_; }
 
   bool contains(int64_t label) const { return places_.contains(label); }
   /// The class must be there.
   const ClassPrototypes& at(int64_t label) const;
-  /// In the order they came.
+  /// In the order in which they were added.
   const std::vector<ClassPrototypes>& classes() const { return classes_; }
 
   /// Adds a class, or replaces what is there under its label. There must be at
@@ -70,31 +70,24 @@ class PrototypeMemory {
   /// ids, which belong to the step. For the engine: a method does not see file names,
   /// since a class folder may be part of them.
   void name_images(const std::function<std::string(int64_t image_id)>& name_of);
-  /// Changes the score of a class that is there.
-  void set_score(int64_t label, double score);
 
   /// Prototype i is number i % per_class() of class i / per_class(), in the order of
-  /// `classes()`.
+  /// `classes()`. The batch is on the CPU.
   PrototypeBatch gather(const std::vector<int64_t>& indexes) const;
-  /// The class of prototype i.
-  int64_t label_of(int64_t index) const;
 
   /// Tensors `labels`, `scores`, `steps`, `pixels` [C, M, H, W, 3], `soft_labels`
-  /// [C, M, K] and `origins` (UTF-8 JSON text as bytes, an
-  /// array of texts per class); nothing when empty.
+  /// [C, M, K] and `origins` (UTF-8 JSON as bytes, an array of names per class); nothing
+  /// when empty.
   std::map<std::string, torch::Tensor> save() const;
-  /// Takes what `save` gave, whatever budget it was made under, and applies this
-  /// memory's own limits to it. Throws `InputError` naming what is missing or
-  /// does not fit; the memory is then as it was.
+  /// Restores what `save` returned and applies this memory's own limits to it. Throws
+  /// `InputError` naming what is missing or does not fit; the memory is then as it was.
   void load(const std::map<std::string, torch::Tensor>& tensors);
 
  private:
   void make_room(int64_t num_classes, int64_t prototype_bytes);
-  void lower_to(int64_t per_class);
 
   int64_t per_class_;
   int64_t budget_bytes_;
-  int64_t bytes_ = 0;
   int64_t revision_ = 0;
   std::vector<ClassPrototypes> classes_;
   std::unordered_map<int64_t, size_t> places_;  // label -> index in classes_

@@ -15,7 +15,7 @@ enum class CentroidSpace {
   kRaw,  ///< the features as they are; only the comparison is by cosine: the paper
 };
 
-/// What clustering says about each target image.
+/// The result of clustering for each target image.
 struct PseudoLabels {
   torch::Tensor labels;        ///< int64 [N], final
   torch::Tensor first_labels;  ///< int64 [N], after the first round

@@ -8,11 +8,11 @@
 
 #include "proca/compute/precision.h"
 #include "proca/compute/ranks.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 
 namespace proca::compute {
 
-/// Whether iterations of training are recorded as CUDA graphs and repeated.
+/// Whether training iterations are captured as CUDA graphs and replayed.
 enum class GraphMode {
   kAuto,  ///< where the device and the method allow it
   kOn,    ///< or it is an error
@@ -25,48 +25,54 @@ struct ComputeOptions {
   int64_t threads = 0;          ///< CPU threads; 0 for all cores
   Precision precision = Precision::kTf32;
   GraphMode graph = GraphMode::kAuto;
-  int64_t rank_timeout_s = 300;  ///< how long other ranks may take to answer
-  /// The processes that train together with this one (`join_ranks`); null if it is alone.
+  Winograd winograd = Winograd::kOn;
+  int64_t rank_timeout_s = 300;  ///< within which other ranks must answer
+  /// The processes that train together with this one (`join_ranks`); null for a single one.
   std::shared_ptr<compute::Ranks> ranks = {};
   int64_t local_ranks = 1;  ///< how many of them share this machine's cores
 
-  /// Declares `--device`, `--threads`, `--precision` and `--graph`.
+  /// Declares `--device`, `--threads`, `--precision`, `--graph` and
+  /// `--winograd`.
   void bind(OptionSet& options);
   /// Declares `--rank-timeout`, for what several ranks can do.
   void bind_ranks(OptionSet& options);
   int64_t resolved_threads() const;
 };
 
-/// The device that is meant: with `auto`, CUDA if this build and machine have it, else the
+/// The device of the options: with `auto`, CUDA if this build and machine have it, else the
 /// CPU. Throws `InvalidOption` for an unknown device and for a CUDA device that is not
 /// there.
 c10::Device choose_device(const ComputeOptions& options);
 
-/// Starts to get a GPU ready on a thread of its own and returns at once: its first use
-/// costs up to a second, in which images can be decoded. Whoever uses the device earlier
-/// waits as long as without. Does nothing for a CPU, nor the second time.
+/// Initialises a GPU on a thread of its own and returns at once: the first use of a GPU costs
+/// up to a second, in which images can be decoded. An earlier use waits for it. Does nothing
+/// for a CPU, nor the second time.
 void begin_warm_up(const ComputeOptions& options);
 
-/// Sets LibTorch's number of threads (it starts with one), chooses the device,
-/// begins to warm it up, and returns it. On CUDA the calling thread works on a stream of its
-/// own from then on. Warns when LibTorch runs on a slow BLAS.
+/// Waits for the end of `begin_warm_up`. To be called before the process ends, which unloads
+/// CUDA's libraries.
+void finish_warm_up();
+
+/// Changes LibTorch's settings for these options: the number of threads, TF32 for the whole
+/// process, and on CUDA the current device and stream of the calling thread, because work on
+/// the default stream cannot be recorded as a CUDA graph. Begins to warm up the device and
+/// returns it. Warns when LibTorch runs on a slow BLAS.
+///
+/// For the beginning of a program, in the thread that trains; nothing in this library calls
+/// it. Without it everything works with LibTorch's own settings, and without CUDA graphs.
 /// Throws as `choose_device` does.
-c10::Device prepare_compute(const ComputeOptions& options);
+c10::Device set_up_libtorch(const ComputeOptions& options);
 
-/// Whether this process has begun to use a GPU.
-bool is_gpu_in_use();
-
-/// What its maker calls the GPU or the CPU, for reports; `unknown` if nothing tells.
+/// The model of the GPU or the CPU, for reports; `unknown` if the system does not tell.
 std::string device_name(c10::Device device);
 
-/// The same for a GPU alone; a build without CUDA knows none.
+/// The same for a GPU; in a build without CUDA its index, such as `cuda:0`.
 std::string gpu_name(c10::Device device);
 
-/// Most bytes of the host's memory that this process has had at a time.
+/// Peak resident memory of this process in bytes.
 int64_t peak_host_bytes();
 
-/// Most bytes that LibTorch has held on a GPU since the process began, cached ones
-/// included; 0 for a CPU.
+/// Peak memory that LibTorch has reserved on a GPU in bytes, its cache included; 0 for a CPU.
 int64_t peak_device_bytes(c10::Device device);
 
 }  // namespace proca::compute

@@ -108,9 +108,6 @@ void create_writable_folder(const std::filesystem::path& path);
 /// contents are shared out to several threads.
 uint32_t crc32(std::span<const uint8_t> bytes, uint32_t previous = 0);
 
-/// The CRC-32 of two contents one behind the other, from that of each.
-uint32_t crc32_joined(uint32_t first, uint32_t second, int64_t second_size);
-
 /// The bytes of a string, for the functions above.
 std::span<const uint8_t> bytes_of(std::string_view text);
 

@@ -17,21 +17,21 @@ enum class Crop {
                    ///< resized (torchvision's `RandomResizedCrop`)
 };
 
-/// What one example shows of its image: the box, resized if it has another size than the
-/// example, mirrored or not.
+/// The part of an image that one training example shows: the box, resized to the size of the
+/// example and possibly mirrored.
 struct View {
   Box box;
   Flip flip = Flip::kNone;
 };
 
-/// From a stored image to the pixels of one training example. Every random
-/// choice is made per image, from the stream it is given.
+/// Makes the pixels of one training example from a stored image. Random choices are made
+/// per image, from the given stream.
 struct Augmentation {
   int64_t image_size = 224;
   Crop crop = Crop::kCentre;
   double flip_probability = 0;
 
-  /// Decides what to show of an image of this size. Throws `InputError` when it is
+  /// Chooses the view of an image of this size. Throws `InputError` when the image is
   /// smaller than the crop (`kRandomResized` enlarges it instead).
   View choose(int64_t width, int64_t height, RandomStream& random) const;
 
@@ -39,7 +39,7 @@ struct Augmentation {
   void apply(ImageView image, RandomStream& random, std::span<uint8_t> destination) const;
 };
 
-/// What the choices about an image are drawn from; `image` is its index in the store.
+/// The random stream for one image in one epoch; `image` is its index in the store.
 inline RandomStream augmentation_stream(uint64_t seed, int64_t epoch, int64_t image) {
   return {seed, "augment", static_cast<uint64_t>(epoch), static_cast<uint64_t>(image)};
 }

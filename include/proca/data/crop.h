@@ -17,33 +17,21 @@ struct Box {
 
 enum class Flip {
   kNone,
-  kHorizontal,  ///< left and right change places
+  kHorizontal,  ///< left and right are swapped
 };
 
-/// The rectangle as a view into the same pixels; nothing is copied.
+/// The rectangle as a view of the same pixels; nothing is copied.
 ///
-/// Here and below, a box that is empty or reaches outside the image is a
-/// mistake of the caller: `std::invalid_argument`.
+/// Here and below, a box that is empty or reaches outside the image throws
+/// `std::invalid_argument`.
 ImageView crop_view(ImageView image, const Box& box);
 
-/// The rectangle as an image of its own.
-Image crop(ImageView image, int64_t left, int64_t top, int64_t width, int64_t height);
-
-/// Where `centre_crop` cuts: `size` x `size` pixels whose left and top edges are
-/// `(side - size) / 2`, halves rounded to the even neighbour as torchvision does
-/// (an odd pixel left over falls to one side or the other depending on the size).
-/// The image must be at least `size` in both directions.
+/// The box of torchvision's `CenterCrop(size)` in an image of at least `size` in both
+/// directions: left and top are `(side - size) / 2`, halves rounded to the even neighbour.
 Box centre_box(int64_t width, int64_t height, int64_t size);
 
-/// torchvision's `CenterCrop(size)`. An image that is too small is first padded
-/// with black on both sides, the odd row or column going to the right and bottom.
-Image centre_crop(ImageView image, int64_t size);
-
-/// The mirror image.
-Image flip_horizontally(ImageView image);
-
-/// Copies a rectangle, mirrored or not, into `destination`, for filling a batch
-/// without an image in between. Throws `std::invalid_argument` unless
+/// Copies a rectangle, mirrored or not, into `destination`, for example one slot
+/// of a batch. Throws `std::invalid_argument` unless
 /// `destination` has exactly `box.width * box.height * 3` bytes.
 ///
 /// Example: image `i` of a batch of 224 x 224 pictures

@@ -9,9 +9,9 @@
 
 namespace proca::data {
 
-/// The largest picture a decoder accepts. The size written in the file's header
-/// is held against these before any memory is taken for pixels, so a small
-/// file that claims to be an enormous picture (a decompression bomb) costs nothing.
+/// The largest picture a decoder accepts. The size in the file's header is checked
+/// before memory is allocated for pixels, so a small file that claims to be an
+/// enormous picture (a decompression bomb) costs nothing.
 struct DecodeLimits {
   /// 100 megapixels are 300 MB of RGB: more than any camera picture a
   /// classifier is trained on, and little enough for one per thread to fit in
@@ -19,8 +19,8 @@ struct DecodeLimits {
   int64_t max_pixels = 100'000'000;
   /// Longest allowed width or height; JPEG itself cannot go further.
   int64_t max_side = 65'535;
-  /// Scans of a progressive JPEG: each goes over the whole picture again, whatever little
-  /// the file says in it. Encoders use about ten.
+  /// Scans of a progressive JPEG. Each takes a pass over the whole picture, even if it
+  /// holds hardly any data. Encoders use about ten.
   int64_t max_scans = 100;
 };
 
@@ -30,25 +30,24 @@ struct DecodeLimits {
 /// The result has the bytes of Pillow's `Image.open(f).convert("RGB")`, because
 /// that is what the published weights of most networks were trained on:
 ///
-/// | file                        | becomes                                             |
-/// |-----------------------------|-----------------------------------------------------|
-/// | JPEG grey, YCbCr, RGB       | RGB; accurate DCT, smooth chroma upsampling         |
-/// | JPEG CMYK, YCCK             | read as Adobe writes it (inverted), without a colour profile |
-/// | PNG grey, 1 to 8 bits       | scaled to 0..255                                    |
-/// | PNG grey, 16 bits           | **clipped** at 255, not scaled: Pillow's habit      |
-/// | PNG palette                 | its colours; an index beyond the palette is a grey of that level
-/// | | PNG RGB, 16 bits            | the high byte of each sample                        | |
-/// anything with transparency  | alpha is dropped, not composited                    | | WebP |
-/// lossy or lossless, one frame                        |
+/// | file | becomes |
+/// |---|---|
+/// | JPEG grey, YCbCr, RGB | RGB; accurate DCT, smooth chroma upsampling |
+/// | JPEG CMYK, YCCK | read as Adobe writes it (inverted), without a colour profile |
+/// | PNG grey, 1 to 8 bits | scaled to 0..255 |
+/// | PNG grey, 16 bits | **clipped** at 255, not scaled, as Pillow does |
+/// | PNG palette | its colours; an index beyond the palette is a grey of that level |
+/// | PNG RGB, 16 bits | the high byte of each sample |
+/// | anything with transparency | alpha is dropped, not composited |
+/// | WebP | lossy or lossless, one frame |
 ///
 /// EXIF orientation, colour profiles and gamma are ignored.
 ///
 /// `origin` names the picture in messages: usually its path. Throws `InputError`
 /// when the bytes are empty, of an unknown format, truncated, damaged, or
 /// claim a size beyond `limits`; when they are WebP and the build has no WebP;
-/// and for animated WebP. What Pillow forgives is forgiven: bytes after the
-/// picture, a missing end marker after the last pixel, and damaged JPEG data
-/// that the decoder can step over.
+/// and for animated WebP. As in Pillow, bytes after the picture, a missing end
+/// marker and damaged JPEG data that the decoder can skip are no errors.
 Image decode_image(std::span<const uint8_t> bytes, std::string_view origin,
                    const DecodeLimits& limits = {});
 
@@ -59,13 +58,5 @@ Image decode_image(std::span<const uint8_t> bytes, std::string_view origin,
 /// const Image image = resize(read_image("amazon/images/bike/frame_0001.jpg"), 224, 224);
 /// ```
 Image read_image(const std::filesystem::path& path, const DecodeLimits& limits = {});
-
-/// The same two, into an image whose memory is used again. A loop over many
-/// pictures saves the allocation and clearing of a few megabytes for each.
-/// After an exception the content of `image` is unspecified.
-void decode_image_into(std::span<const uint8_t> bytes, std::string_view origin, Image& image,
-                       const DecodeLimits& limits = {});
-void read_image_into(const std::filesystem::path& path, Image& image,
-                     const DecodeLimits& limits = {});
 
 }  // namespace proca::data

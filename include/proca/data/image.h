@@ -23,18 +23,16 @@ struct Image {
   }
 };
 
-/// Somebody else's pixels: an `Image`, a slice of a packed file, a rectangle of
-/// either. It is four words wide, is passed by value, and is good for as long
-/// as the bytes it looks at stay where they are.
+/// Refers to pixels that something else owns: an `Image`, a slice of a packed file, a
+/// rectangle of either. It is passed by value and must not outlive the pixels.
 ///
-/// Rows need not follow each other without gaps: row `y` begins `y * row_stride`
-/// bytes after the first one. That is what lets `crop_view` (data/crop.h) cut a
-/// rectangle without copying it.
+/// There may be gaps between rows: row `y` begins `y * row_stride` bytes after the first
+/// one. So `crop_view` (data/crop.h) need not copy a rectangle.
 ///
 /// Example:
 /// ```
 /// const Image image = read_image("cat.jpg");
-/// const Image small = resize(image, 224, 224);  // an Image converts by itself
+/// const Image small = resize(image, 224, 224);  // an Image converts implicitly
 /// ```
 struct ImageView {
   const uint8_t* pixels = nullptr;  ///< first byte of the top row

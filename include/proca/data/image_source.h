@@ -15,7 +15,7 @@ inline constexpr int64_t kNoLabel = -1;
 
 /// One image of a data set.
 struct Sample {
-  std::string path;          ///< what a person calls it: the file's path as it was found or listed
+  std::string path;          ///< the file's path as it was found or listed; its name in messages
   int64_t label = kNoLabel;  ///< index into `ImageListing::class_names`
 };
 
@@ -49,10 +49,10 @@ class ImageSource {
   /// Decodes one image at its own size. Safe to call from several threads.
   /// Throws `InputError` naming the file when it is broken.
   virtual Image read(int64_t index) const = 0;
-  /// The image as the file it came from. Throws `InputError` for images that
-  /// are kept as pixels.
+  /// The bytes of the image's file. Throws `InputError` for images that are stored
+  /// as pixels.
   virtual std::vector<uint8_t> read_encoded(int64_t index) const = 0;
-  /// Whether `read` only copies: such images are not worth a cache.
+  /// Whether `read` only copies, so that a cache would not help.
   virtual bool is_in_memory() const { return false; }
 
  protected:
@@ -63,7 +63,7 @@ class ImageSource {
 enum class Labels {
   kRequired,  ///< an unlabelled source is an error
   kOptional,  ///< used if there
-  kIgnored,   ///< class folders and label columns are not even read as labels
+  kIgnored,   ///< class folders and label columns are not read as labels
 };
 
 struct OpenOptions {
@@ -71,8 +71,8 @@ struct OpenOptions {
   /// Folder that the paths of a list file are relative to; empty for the
   /// folder of the list file itself.
   std::filesystem::path root = {};
-  /// The classes a model knows; empty if any will do. Class folders are matched
-  /// to them by name, since a folder that holds only some of the classes would
+  /// The classes of a model; empty for no restriction. Class folders are matched
+  /// to them by name, since a data set with only some of the classes would
   /// otherwise be numbered wrongly; labels of a list file are matched by number.
   std::vector<std::string> known_classes = {};
 };
@@ -88,14 +88,14 @@ struct OpenOptions {
 /// | a packed file (`proca data pack`) | as packed |
 ///
 /// Images are files ending in .jpg, .jpeg, .png or .webp, in any case; other
-/// files and names that begin with a dot are passed over. Folders are read in
-/// byte order of the names, so that every machine sees the same order.
+/// files and names that begin with a dot are ignored. Folders are read in byte
+/// order of the names, so that the order is the same on every computer.
 ///
 /// In a list file the last word of a line is the label if it is a whole number
-/// and something stands before it; the path may contain spaces. Either every
-/// line has a label or none. Labels are named after the folders their images
-/// lie in if that gives every label one name of its own; otherwise all are
-/// named by their numbers, as are labels that do not occur.
+/// and not the only word; the path may contain spaces. Either every line has a
+/// label or none. Labels are named after the folders of their images if each
+/// label has one folder and no two have the same; otherwise all are named by
+/// their numbers, as are labels that do not occur.
 ///
 /// Throws `InputError` (with `file:line` for list files) when the path is
 /// missing, holds no image, mixes images and folders, names a missing file,

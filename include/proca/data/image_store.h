@@ -13,7 +13,7 @@ namespace proca::data {
 /// How an image is brought to the size the store keeps.
 struct ResizeOptions {
   enum class Mode {
-    kExact,        ///< to size x size, whatever the aspect ratio
+    kExact,        ///< to size x size; changes the aspect ratio
     kShorterSide,  ///< shorter side to size, aspect ratio kept
   };
   Mode mode = Mode::kExact;
@@ -42,19 +42,19 @@ struct SkippedImage {
   std::string reason;
 };
 
-/// The images of a source, resized: decoded once and kept in memory as far as
-/// the budget reaches, decoded on each use beyond it. What `load` gives does not
+/// The images of a source, resized. They are decoded once and kept in memory as far as
+/// the budget allows; the others are decoded on each use. What `load` returns does not
 /// depend on the budget.
 ///
 /// With `OnBadImage::kSkip` every image is decoded once at construction, so that
-/// `size()` counts the good ones and indexes never shift afterwards. Throws
+/// `size()` counts the good ones and indexes do not change afterwards. Throws
 /// `InputError` when none is good.
 class ImageStore {
  public:
   ImageStore(std::shared_ptr<const ImageSource> source, const StoreOptions& options);
 
   int64_t size() const { return static_cast<int64_t>(kept_.size()); }
-  /// A number that no other store of this process has, save copies of this one.
+  /// A number that only this store and its copies have in this process.
   int64_t id() const { return id_; }
   const Sample& sample(int64_t index) const;
   const std::vector<std::string>& class_names() const { return source_->listing().class_names; }
@@ -64,8 +64,8 @@ class ImageStore {
   int64_t cached_bytes() const { return cached_bytes_; }
   /// Whether every image is in memory.
   bool is_cached() const;
-  /// Width and height of every image, where they are the same; nothing where only
-  /// loading an image tells.
+  /// Width and height of every image, where all are the same; nothing where they depend
+  /// on the image.
   std::optional<int64_t> common_side() const;
 
   /// The image at the store's size. `scratch` holds the pixels when they are
@@ -86,7 +86,7 @@ class ImageStore {
   int64_t cached_bytes_ = 0;
 };
 
-/// Half of the machine's memory: the default budget of every command.
+/// Half of the memory of this computer: the default budget of every command.
 int64_t default_cache_bytes();
 
 }  // namespace proca::data

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/data/image_store.h"
 
 namespace proca::data {
@@ -22,13 +22,14 @@ struct LoadOptions {
   /// Declares `--root`, `--cache-ram`, `--cache-gpu` and `--on-bad-image`.
   void bind(OptionSet& options);
 
-  /// A store of `source` at the given size; says in the log what was skipped.
+  /// A store of `source` at the given size; logs what was skipped.
   ImageStore make_store(std::shared_ptr<const ImageSource> source, const ResizeOptions& resize,
                         int64_t threads) const;
+  /// For further stores: the same options with the memory that `store` left.
+  LoadOptions beside(const ImageStore& store) const;
 };
 
-/// Whether decoded images are worth keeping: they are when they are used more
-/// than once.
+/// The same options without a cache, for images that are used only once.
 inline LoadOptions without_cache(LoadOptions options) {
   options.cache_ram = 0;
   return options;

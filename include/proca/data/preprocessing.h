@@ -8,12 +8,11 @@
 
 namespace proca::data {
 
-/// How an image becomes the network's input when nothing is left to chance:
-/// resize, centre crop, scale to [0, 1], subtract `mean`, divide by `std`.
-/// It is part of a model, and travels with it.
+/// How an image becomes the network's input at inference: resize, centre crop, scale
+/// to [0, 1], subtract `mean`, divide by `std`. It is part of a model and saved with it.
 struct Preprocessing {
   int64_t image_size = 224;  ///< what the network sees is image_size x image_size
-  /// Resize before the crop; size 0 stands for `image_size`, so that by default
+  /// Resize before the crop; size 0 means `image_size`, so that by default
   /// the whole image is resized to exactly image_size x image_size.
   ResizeOptions resize{.mode = ResizeOptions::Mode::kExact, .size = 0};
   std::array<double, 3> mean = {0.485, 0.456, 0.406};  ///< red, green, blue; ImageNet's

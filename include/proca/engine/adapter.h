@@ -2,23 +2,22 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "proca/compute/device.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/data/load_options.h"
 #include "proca/methods/method_options.h"
-#include "proca/state/event_log.h"
 #include "proca/state/feature_record.h"
 #include "proca/state/state_directory.h"
 
 namespace proca::training {
-class DeviceImages;
-}
+class TrainingIteration;
+class TrainingWarmUp;
+}  // namespace proca::training
 
 namespace proca::engine {
 
@@ -51,8 +50,8 @@ struct AdaptOptions {
   int64_t resolve_iterations(const methods::TrainingRecipe& recipe) const;
 
   int64_t seed = 0;
-  /// Folder in which what the source model says about images is kept for other runs;
-  /// empty for none. It decides nothing.
+  /// Folder that keeps the source model's outputs for other runs; empty for none. Results do
+  /// not depend on it.
   std::string frozen_cache;
   std::string tensorboard;        ///< folder for TensorBoard's event files; empty for none
   int64_t checkpoint_every = 60;  ///< seconds between checkpoints within a step
@@ -65,55 +64,64 @@ struct AdaptOptions {
   void bind_training(OptionSet& options);
 };
 
-/// What a step came to.
+struct RunIdentity;
+class StateSession;
+class StepInputs;
+
+/// The outcome of a step.
 struct StepOutcome {
   int64_t step = 0;  ///< its number, from 1
   int64_t num_images = 0;
   std::vector<int64_t> detected = {};         ///< classes; empty for methods that detect none
   std::map<std::string, double> losses = {};  ///< mean of each term in the last epoch
   double seconds = 0;                         ///< in this process
-  /// The state had been adapted to these very images with these options already,
-  /// and nothing was done.
+  /// The state had been adapted to these images with these options already, and nothing was
+  /// done.
   bool already_done = false;
 };
 
-/// What to do with images that the last step was about already.
+/// What to do with the images of the last step.
 enum class SameImages {
   kSkip,  ///< nothing: a command that is given twice adapts once
   kAdaptAgain,
 };
-/// What to do with a step that was cut off and was about something else.
+/// What to do with an unfinished step on other images or with other options.
 enum class Unfinished {
   kRefuse,   ///< `InputError`: it should be finished first
-  kDiscard,  ///< forget it
+  kDiscard,  ///< delete its checkpoint
 };
 
-/// What an `Adapter` is made for.
-enum class Purpose {
-  kSteps,    ///< steps follow: a GPU is made ready for training while the state is loaded
-  kRecords,  ///< what is known of the state and its steps
+/// What decides the result of a step.
+struct StepIdentity {
+  std::string options;  ///< with the images, as TOML
+  std::string digest;
 };
 
-/// Files by name for the folder of a step.
-struct StepFiles {
-  std::map<std::string, std::string> texts = {};
-  /// Worked out when they are written, on another thread if steps are.
-  std::map<std::string, std::function<models::NamedTensors()>> tensors = {};
+/// What an adapter works with. `proca run` makes these itself, because it writes to the state
+/// and decodes images between the steps.
+struct AdapterParts {
+  std::shared_ptr<StateSession> session;                   ///< what steps write
+  std::shared_ptr<StepInputs> inputs;                      ///< what steps read
+  std::shared_ptr<training::TrainingWarmUp> warm_up = {};  ///< of the first step; may be null
 };
 
 /// Takes a state directory through time steps: unlabelled images come in, the
 /// current model, the prototypes and the steps' records go into the state.
 ///
-/// A step either is finished, and the state then has everything of it, or it is not,
-/// and the model of the step before stays in place. Checkpoints are kept on the
-/// side; the same call after a kill or Ctrl-C goes on from the last one and, on a CPU
-/// with the same number of threads, ends bit-equal to a step that was never cut off.
+/// A step either is finished, and the state then has all of it, or it is not, and the
+/// model of the step before stays in place. An unfinished step has checkpoints beside it;
+/// the same call after a kill or Ctrl-C goes on from the last one and, on a CPU with the
+/// same number of threads, ends bit-equal to a step that was never interrupted.
 ///
 /// Target images are read in their own step only. Of earlier ones nothing but the
 /// prototypes in the state is used.
 ///
+/// LibTorch's settings (number of threads, TF32, CUDA stream) are the caller's:
+/// `compute::set_up_libtorch`.
+///
 /// Example:
 /// ```
+/// compute::set_up_libtorch(options.compute);
 /// Adapter adapter(options, "state");
 /// adapter.adapt(data::open_images("monday", {.labels = data::Labels::kIgnored}));
 /// ```
@@ -121,75 +129,52 @@ class Adapter {
  public:
   /// Locks the state. Throws `InputError` when it is missing, damaged, in source
   /// training, in use, or has been adapted with another method.
-  ///
-  /// `images` is where images are kept on the device: that of another Adapter with the
-  /// same options of computing, or null for one of its own.
-  Adapter(const AdaptOptions& options, std::filesystem::path state,
-          std::shared_ptr<training::DeviceImages> images = nullptr,
-          Purpose purpose = Purpose::kSteps);
+  Adapter(const AdaptOptions& options, const std::filesystem::path& state);
+  Adapter(const AdaptOptions& options, AdapterParts parts);
   ~Adapter();
 
   /// One time step. Throws `InputError` when there is no image, or when the source
   /// images that the state names cannot be found; `Interrupted` on Ctrl-C, after
   /// saving; `Error` naming the loss term that is no longer a number. After an
-  /// exception the object is of no further use.
+  /// exception the object cannot be used any more.
   StepOutcome adapt(std::shared_ptr<const data::ImageSource> target,
                     SameImages same_images = SameImages::kSkip,
                     Unfinished unfinished = Unfinished::kRefuse);
 
-  /// The size that training images are kept at, if it is not that of evaluation.
-  std::optional<data::ResizeOptions> training_resize() const;
-  /// The next step's images at `training_resize()`, in the order of those that `adapt`
-  /// will get: for callers who have them decoded already. Used once.
-  void set_training_images(std::shared_ptr<const data::ImageSource> images);
-
-  /// The decoded images of steps and of the source take no more than this, in place of
-  /// `AdaptOptions::load.cache_ram`. To be called before `prepare_step` and `adapt`.
-  void limit_image_memory(int64_t bytes);
-
-  /// Begins to load the source images that the first step will need, while the caller does
-  /// something else. What is wrong with them comes out here or in `adapt`.
-  void prepare_step();
-
-  /// From here on finished steps are written on another thread while the next one begins:
-  /// `adapt` returns when a step is trained, `settle` when it is in the state. A kill in
-  /// between loses that step, and the same call does it again.
-  void save_in_background();
-  /// Waits until everything is in the state. Throws what kept it out.
-  void settle();
-
   const state::Manifest& manifest() const;
   /// The current model, on the device.
-  const models::ClassifierNetwork& network() const;
-  torch::Device device() const;
-  /// For passes over images of the caller's (`InferenceOptions::images`).
-  const std::shared_ptr<training::DeviceImages>& images() const;
+  const models::ClassifierNetwork& network() const { return network_; }
   /// The decisions of the last finished step, in whatever process; null if there are none.
   const methods::StepDecisions* decisions() const;
-
-  /// What `steps/NN/features.safetensors` shows beside target images: prototypes as the
-  /// current network sees them, and centres of source classes where they are known and
-  /// of the same feature space. `seen` has features, predicted classes and names of images
-  /// that the caller has passed through the current network, as in evaluation: prototypes
-  /// among them need no pass of their own.
-  state::FeatureSets reference_features(const state::FeaturePoints& seen = {});
-  /// Names of the prototypes among them, which may come twice.
-  std::vector<std::string> shown_prototypes() const;
-  /// From here on `adapt` does not look at the features of a step: the caller, who passes
-  /// over the images anyway, puts them into the step's folder.
-  void leave_features_to_caller();
-
-  /// Adds an event to `events.jsonl`; it is kept with the next change of the state.
-  void write_event(const std::string& event, const std::vector<state::EventField>& fields);
-  /// Puts files into the folder of a finished step (from 1), such as `metrics.json`.
-  void put_step_files(int64_t step, StepFiles files);
-  /// The text, or nothing if the step has no such file.
-  std::optional<std::string> step_file(int64_t step, const std::string& name) const;
+  /// The images that the method keeps from step to step; null if it keeps none.
+  const adaptation::PrototypeMemory* memory() const;
 
  private:
-  class Implementation;
-  std::unique_ptr<Implementation> implementation_;
+  void build_method();
+  RunIdentity identify() const;
+  bool is_of(const RunIdentity& identity, const std::string& digest, const char* file);
+  RunIdentity saved_identity(const RunIdentity& mine, const char* file);
+  void check_unfinished(const RunIdentity& identity, Unfinished unfinished);
+  void train(StepOutcome& outcome);
+  void check_agreement();
+  state::FeatureSets step_features();
+
+  AdaptOptions options_;
+  methods::MethodOptions::Resolved method_choice_;
+  methods::TrainingRecipe recipe_;
+  AdapterParts parts_;
+  models::ClassifierNetwork network_{nullptr};
+  std::unique_ptr<methods::Method> method_;                 // built by the first step
+  std::unique_ptr<training::TrainingIteration> iteration_;  // of the last step
+  StepIdentity identity_;                                   // of the step under way
+  bool has_failed_ = false;
 };
+
+/// Starts to get a GPU ready for the next step's training, beside what the caller does
+/// meanwhile. Null where there is nothing to prepare: on a CPU, with several ranks, for a
+/// method that does not train.
+std::shared_ptr<training::TrainingWarmUp> begin_training_warm_up(const AdaptOptions& options,
+                                                                 const StateSession& session);
 
 /// Makes `folder` a state that has the source model of `source` and no step yet.
 /// Does nothing if it is one already.

@@ -19,10 +19,7 @@ class DeviceImages;
 
 namespace proca::engine {
 
-/// How many images a network that only predicts should get at a time: enough to keep the
-/// device busy, no more than stays in the caches of a CPU.
-int64_t inference_batch_size(torch::Device device);
-
+/// How to run a network over images.
 struct InferenceOptions {
   torch::Device device = torch::kCPU;
   int64_t batch_size = 32;
@@ -30,12 +27,17 @@ struct InferenceOptions {
   training::DeviceImages* images = nullptr;  ///< where images are kept on the device; may be null
   int64_t threads = 1;                       ///< that prepare batches while the network computes
   std::string title = "predicting";
-  /// With others every rank looks at its share of the images; `visit_images` and `predict`,
-  /// which hand over batches, have all of them on every rank.
+  /// With several ranks each runs the network on its share of the images; `visit_images` and
+  /// `predict`, which hand over batches, have all images on every rank.
   compute::Ranks* ranks = nullptr;
 };
 
-/// What the network says about a part of a store, on the CPU.
+/// The options for these options of computing, which must outlive them (`ranks`). The batch
+/// size keeps a GPU busy, and stays in the caches of a CPU. Throws as `compute::choose_device`.
+InferenceOptions inference_options(const compute::ComputeOptions& compute,
+                                   training::DeviceImages* images = nullptr);
+
+/// The network's outputs on a part of a store, on the CPU.
 struct BatchPrediction {
   std::vector<int64_t> indexes;  ///< in the store, ascending
   torch::Tensor probabilities;   ///< float [N, K]
@@ -55,8 +57,8 @@ void visit_images(const data::ImageStore& store, const data::Preprocessing& prep
                   const InferenceOptions& options,
                   const methods::StepContext::BatchFunction& function);
 
-/// What the network says about all images of the store, in order, on the CPU. Nothing is
-/// read back from a GPU before the last image.
+/// The network's outputs on all images of the store, in order, on the CPU. Nothing is read
+/// back from a GPU before the last image.
 methods::Predictions predict_all(const models::ClassifierNetwork& network,
                                  const data::ImageStore& store,
                                  const data::Preprocessing& preprocessing,
@@ -69,21 +71,21 @@ torch::Tensor feature_centres(const models::ClassifierNetwork& network,
                               const data::Preprocessing& preprocessing,
                               const InferenceOptions& options);
 
-/// What the network says about pixels, uint8 [N, H, W, 3] on the CPU, as `predict_all`.
+/// The same for pixels, uint8 [N, H, W, 3] on the CPU.
 methods::Predictions predict_pixels(const models::ClassifierNetwork& network,
                                     const torch::Tensor& pixels,
                                     const data::Preprocessing& preprocessing,
                                     const InferenceOptions& options);
 
-/// What `evaluate_with_features` found.
+/// The result of `evaluate_with_features`.
 struct Evaluation {
   protocol::AccuracyReport report;
   std::vector<int64_t> predictions;  ///< of all images of the store
   torch::Tensor features;            ///< float [n, D] on the CPU: of the chosen images
 };
 
-/// As `evaluate`, and the features of the images `chosen` (ascending indexes): of the same
-/// pass, with one more copy from a GPU at its end.
+/// As `evaluate`, with the features of the images `chosen` (ascending indexes) from the same
+/// pass.
 Evaluation evaluate_with_features(const models::ClassifierNetwork& network,
                                   const data::ImageStore& store,
                                   const data::Preprocessing& preprocessing,

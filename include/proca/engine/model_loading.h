@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/models/classifier_network.h"
 #include "proca/state/state_directory.h"
 
@@ -15,7 +15,7 @@ struct LoadedModel {
   models::ClassifierNetwork network{nullptr};
   state::ModelDescription description;
   /// Labels of the classes that the model has been adapted to, ascending; nothing
-  /// for a model that is no state.
+  /// for a model that does not come from a state.
   std::optional<std::vector<int64_t>> adapted_classes = {};
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "proca/compute/device.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/data/augmentation.h"
 #include "proca/data/load_options.h"
 #include "proca/models/backbone.h"

@@ -12,8 +12,8 @@
 
 namespace proca::kernels {
 
-/// Batch normalisation of a batch that may consist of several groups of images, with
-/// the rectifier and the addition of a residual block done in the same pass over memory.
+/// Batch normalisation of a batch that may consist of several groups of images, with the
+/// residual addition and ReLU fused into it.
 ///
 /// Parameters and buffers have the names and starting values of `torch::nn::BatchNorm2d`.
 class BatchNormImpl : public torch::nn::Module {
@@ -23,7 +23,7 @@ class BatchNormImpl : public torch::nn::Module {
   /// What follows the normalisation.
   struct Then {
     bool relu = false;
-    torch::Tensor residual = {};  ///< added before the rectifier; undefined for none
+    torch::Tensor residual = {};  ///< added before ReLU; undefined for none
   };
 
   /// [N, C, H, W] or [N, C] -> the same shape. In training mode every group has
@@ -34,8 +34,8 @@ class BatchNormImpl : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& values, at::IntArrayRef group_sizes, const Then& then);
   torch::Tensor forward(const torch::Tensor& values) { return forward(values, {}, {}); }
 
-  /// From here on, in training mode, every group has the statistics of all ranks' images of
-  /// that group, of which there may be none here. Null: of those here.
+  /// In training mode, computes the statistics of a group from the images of all ranks, of which
+  /// this one may have none. Null: from those of this process.
   void share(std::shared_ptr<compute::Ranks> ranks) { ranks_ = std::move(ranks); }
 
   double epsilon() const { return epsilon_; }

@@ -8,10 +8,10 @@
 
 namespace proca::losses {
 
-/// How alike a feature and a class centre are.
+/// Similarity of a feature and a class centre.
 enum class Similarity {
   kCosine,        ///< in [-1, 1], whatever the lengths
-  kInnerProduct,  ///< as ProCA's paper writes it; large features need a large temperature
+  kInnerProduct,  ///< as in ProCA's paper; large features need a large temperature
 };
 
 /// Options for `prototype_contrastive_loss`.

@@ -15,7 +15,7 @@
 #include "proca/adaptation/prototype_memory.h"
 #include "proca/adaptation/pseudo_labels.h"
 #include "proca/adaptation/shared_classes.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/data/augmentation.h"
 #include "proca/data/image_store.h"
 #include "proca/models/classifier_network.h"

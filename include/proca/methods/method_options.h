@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/methods/method.h"
 
 namespace proca::methods {

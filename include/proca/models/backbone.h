@@ -18,20 +18,18 @@ class Backbone : public torch::nn::Module {
  public:
   /// float [N, 3, H, W] -> float [N, feature_size()].
   virtual torch::Tensor forward(const torch::Tensor& images) = 0;
-  /// Whether `forward_groups` can be called: some backbones can only be asked about one
-  /// group after the other.
-  virtual bool knows_groups() const { return false; }
-  /// Several groups in one call, one behind the other in `images`; in training mode each
-  /// with batch-norm statistics of its own, as if `forward` were called on one after the
-  /// other.
+  /// Whether the backbone has `forward_groups`.
+  virtual bool has_groups() const { return false; }
+  /// Several groups in one call, concatenated in `images`. In training mode each group has
+  /// its own batch-norm statistics, as if `forward` were called for each.
   virtual torch::Tensor forward_groups(const torch::Tensor& images, at::IntArrayRef group_sizes);
-  /// Batches of so many images will come in training; somewhat smaller ones may be filled
-  /// up to it, where that is faster than being ready for both.
+  /// Announces the batch size of training. Somewhat smaller batches may then be padded to it,
+  /// where that is faster.
   virtual void expect_batch(int64_t /*num_images*/) {}
   virtual int64_t feature_size() const = 0;
-  /// From here on every rank computes its share of each group of images and gets the
-  /// features of the others' from them (`compute_shared`). Returns false, and leaves all to
-  /// every rank, where a backbone cannot: its batch-norm may be one that knows of no ranks.
+  /// From now on every rank computes its share of each group of images and receives the
+  /// features of the other shares (`compute_shared`). Returns false where the backbone cannot,
+  /// because its batch-norm may not exchange statistics; every rank then computes everything.
   virtual bool share(const std::shared_ptr<compute::Ranks>& /*ranks*/) { return false; }
 };
 
@@ -48,8 +46,8 @@ struct BackboneOptions {
   /// TorchScript module that maps images to feature vectors.
   std::string name = "resnet50";
   StrideIn stride_in = StrideIn::k3x3;
-  /// Weights start from the stream (seed, "backbone"). Without a seed they are left as
-  /// memory happens to be, for those that are loaded next: drawing takes a while.
+  /// Weights start from the stream (seed, "backbone"). Without a seed they are left
+  /// uninitialised, which saves time where weights are loaded next.
   std::optional<uint64_t> seed = 0;
 };
 

@@ -16,14 +16,14 @@
 
 namespace proca::models {
 
-/// What the network says about a batch.
+/// The network's output for a batch.
 struct NetworkOutput {
   torch::Tensor features;  ///< float [N, D], what the classifier sees
   torch::Tensor logits;    ///< float [N, K]
 };
 
-/// Images -> features -> logits: a backbone, some layers behind it if a method wants
-/// them (the neck), and one linear layer, `fc`.
+/// Images -> features -> logits: a backbone, the layers that a method may add (the
+/// neck), and one linear layer, `fc`.
 ///
 /// Takes float [N, 3, H, W], normalised; channels-last memory is fastest.
 class ClassifierNetworkImpl : public torch::nn::Module {
@@ -33,14 +33,14 @@ class ClassifierNetworkImpl : public torch::nn::Module {
   ClassifierNetworkImpl(std::shared_ptr<Backbone> backbone, int64_t num_classes, uint64_t seed);
 
   NetworkOutput forward(const torch::Tensor& images);
-  /// Several groups of images, one output each. In training mode every group has
-  /// batch-norm statistics of its own and updates the running ones in turn, as
-  /// if `forward` were called on one group after the other.
+  /// Several groups of images, one output each. In training mode every group has its own
+  /// batch-norm statistics and updates the running ones in turn, as if `forward` were
+  /// called for each group.
   std::vector<NetworkOutput> forward_each(const std::vector<torch::Tensor>& groups);
 
-  /// Puts layers between backbone and classifier, and a fresh classifier behind
-  /// them, both on the device of the old one and started from `seed` at PyTorch's
-  /// defaults. There must be no neck yet.
+  /// Inserts layers between backbone and classifier, and a new classifier after
+  /// them, both on the device of the old one and initialised from `seed` as in
+  /// PyTorch. There must be no neck yet.
   void insert_neck(const std::string& layout, uint64_t seed);
   /// Null if there is none.
   const Neck& neck() const { return neck_; }
@@ -64,7 +64,7 @@ class ClassifierNetworkImpl : public torch::nn::Module {
   std::map<std::string, torch::Tensor> state() const;
 
  private:
-  NetworkOutput behind_backbone(const torch::Tensor& outputs, at::IntArrayRef group_sizes);
+  NetworkOutput after_backbone(const torch::Tensor& outputs, at::IntArrayRef group_sizes);
 
   std::shared_ptr<Backbone> backbone_;
   Neck neck_{nullptr};

@@ -26,7 +26,7 @@ struct ExportInfo {
   void validate(const ClassifierNetwork& network) const;
 };
 
-/// The text that travels inside every export, whatever its format:
+/// The metadata that every export contains, in any format:
 ///
 /// | key          | value                                                             |
 /// |--------------|-------------------------------------------------------------------|
@@ -80,11 +80,11 @@ void export_torchscript(const std::filesystem::path& path, const ClassifierNetwo
 
 /// Writes a network as ONNX (operator set 13), for ONNX Runtime and others:
 ///
-/// | name            | dtype, shape               |                                        |
-/// |-----------------|----------------------------|----------------------------------------|
-/// | `images`        | float [batch, 3, S, S]     | in [0, 1], minus mean, over std; S is
-/// `image_size` | | `logits`        | float [batch, K]           | | | `probabilities` | float
-/// [batch, K]           | their softmax                          |
+/// | name | dtype, shape | |
+/// |---|---|---|
+/// | `images` | float [batch, 3, S, S] | in [0, 1], minus mean, over std; S is `image_size` |
+/// | `logits` | float [batch, K] | |
+/// | `probabilities` | float [batch, K] | their softmax |
 ///
 /// The batch is of any size. Weights keep their torchvision names, and the
 /// metadata is in `metadata_props`. The model is checked by ONNX's own checker

@@ -8,8 +8,8 @@
 
 namespace proca::models {
 
-/// The content of a weight file: tensors by name, and the text that travels
-/// with them. Names follow torchvision (`layer1.0.conv1.weight`, `fc.bias`).
+/// The content of a weight file: tensors by name, and metadata. Names follow torchvision
+/// (`layer1.0.conv1.weight`, `fc.bias`).
 struct WeightFile {
   std::map<std::string, torch::Tensor> tensors;  ///< on the CPU, in the file's own dtype
   std::map<std::string, std::string> metadata;   ///< empty for formats that carry none
@@ -25,12 +25,11 @@ struct WeightFile {
 /// | `.pth`, zip container | `torch.save` since 1.6 |
 /// | `.pth`, older stream | `torch.save` before 1.6 (torchvision's `resnet50-19c8e357.pth`) |
 ///
-/// A `.pth` file is a Python pickle, which can ask for arbitrary code to be
-/// run. The reader here knows tensors, dictionaries, numbers and strings only
-/// and refuses everything else, so no file can run anything. A checkpoint that
-/// holds its weights one level down under `state_dict`, `model` or
-/// `model_state_dict` is unwrapped, and the `module.` prefix that
-/// DataParallel leaves on every name is taken off.
+/// A `.pth` file is a Python pickle, which may contain arbitrary code. This reader
+/// accepts tensors, dictionaries, numbers and strings only and refuses everything
+/// else, so no file can run code. A checkpoint with its weights under `state_dict`,
+/// `model` or `model_state_dict` is unwrapped, and the `module.` prefix that
+/// DataParallel adds to every name is removed.
 ///
 /// Sizes, offsets, overlaps, dtypes and shapes are checked against the file
 /// before anything is allocated. Throws `InputError` naming the file and what is wrong.

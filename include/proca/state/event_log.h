@@ -19,25 +19,24 @@ using EventField = std::pair<std::string, std::variant<int64_t, double, std::str
 /// while it grows.
 class EventLog {
  public:
-  /// Keeps the first `keep_bytes` of an existing file and drops the rest: what
-  /// a killed run wrote after its last checkpoint happens again when it resumes.
-  /// `keep_crc` is their checksum as the checkpoint has it; what is there is not read, so
-  /// that damage is still found later. A file that has become shorter begins anew from what
-  /// is left, with a warning.
+  /// Keeps the first `keep_bytes` of an existing file and drops the rest: what a killed run
+  /// wrote after its last checkpoint happens again when it resumes. `keep_crc` is their
+  /// checksum in the checkpoint; it is trusted, so that damage is still found later. If the
+  /// file has become shorter, a warning is given and what remains is kept.
   EventLog(std::filesystem::path path, int64_t keep_bytes, std::optional<uint32_t> keep_crc = {});
   ~EventLog();
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
   void write(const std::string& event, const std::vector<EventField>& fields);
-  /// Is told of every event from here on, after it is in the file.
+  /// Called with every event from now on, after it is in the file.
   using Observer = std::function<void(const std::string& event, const std::vector<EventField>&)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
-  /// How many events of a name the file holds.
+  /// Number of events with that name in the file.
   int64_t count(const std::string& event) const;
-  /// Length of the file, to be kept with the next checkpoint.
+  /// Length of the file, for the next checkpoint.
   int64_t size() const { return size_; }
-  /// CRC-32 of the file, to be kept with it.
+  /// CRC-32 of the file, for the next checkpoint.
   uint32_t crc() const { return crc_; }
 
  private:

@@ -15,23 +15,23 @@
 
 namespace proca::state {
 
-/// What one needs to know to rebuild a model before its weights are loaded.
+/// What is needed to build a model before its weights are loaded.
 struct ModelDescription {
   std::string backbone = "resnet50";  ///< a name `models::make_backbone` knows
   models::StrideIn stride_in = models::StrideIn::k3x3;
-  std::string
-      neck;  ///< of the current model, as `models::Neck` words it; the source model has none
+  /// Of the current model, in the words of `models::Neck`; the source model has none.
+  std::string neck;
   std::vector<std::string> class_names;
   data::Preprocessing preprocessing;
 };
 
-/// How far the state has come.
+/// Progress of a state.
 enum class Phase {
   kPretraining,  ///< source training is under way
   kReady,        ///< the source model is there; `step` time steps have been adapted to
 };
 
-/// `state.json`, less the list of files, which the directory keeps itself.
+/// `state.json` without the list of files, which the directory keeps itself.
 struct Manifest {
   Phase phase = Phase::kPretraining;
   int64_t epoch = 0;  ///< finished epochs of the training under way
@@ -43,10 +43,10 @@ struct Manifest {
   int64_t events_bytes = 0;            ///< length of `events.jsonl` at this checkpoint
   std::optional<uint32_t> events_crc;  ///< CRC-32 of these bytes; states before version 3 have none
 
-  std::string method;                    ///< that adapts this state; empty before the first step
+  std::string method;                    ///< of adaptation; empty before the first step
   std::vector<int64_t> adapted_classes;  ///< labels given to images in any finished step, ascending
   std::string step_digest;               ///< of the options and images of the last finished step
-  /// How far the step under way has come.
+  /// Progress of the step under way.
   struct StepProgress {
     int64_t epoch = 0;      ///< finished epochs
     int64_t iteration = 0;  ///< finished iterations of the next one
@@ -65,11 +65,11 @@ class StateDirectory {
  public:
   /// Whether `folder` holds a state.
   static bool exists(const std::filesystem::path& folder);
-  /// What `state.json` says, without a look at the other files. Throws as opening does.
+  /// Reads `state.json` alone. Throws as opening does.
   static Manifest read_manifest(const std::filesystem::path& folder);
   /// Throws `InputError` naming the file that is missing or damaged.
   explicit StateDirectory(std::filesystem::path folder);
-  /// Looks at those files only whose names `wanted` accepts; to read another is an error.
+  /// Opens only files whose names `wanted` accepts; reading another one is an error.
   StateDirectory(std::filesystem::path folder,
                  const std::function<bool(const std::string& file)>& wanted);
 
@@ -78,7 +78,7 @@ class StateDirectory {
   bool has(const std::string& file) const { return files_.contains(file); }
   models::WeightFile read_tensors(const std::string& file) const;
   std::string read_text(const std::string& file) const;
-  /// Tells the file's content from another: `102540 bytes, crc32 1f0c2a9b`.
+  /// Identifies the content of a file: `102540 bytes, crc32 1f0c2a9b`.
   std::string fingerprint(const std::string& file) const;
 
  private:

@@ -21,10 +21,10 @@ using Pool = at::cuda::MempoolId_t;
 
 class CapturedGraph final : public CudaGraph {
  public:
-  explicit CapturedGraph(std::shared_ptr<Pool> its_pool) : pool(std::move(its_pool)) {}
-  void replay() override { graph.replay(); }
+  explicit CapturedGraph(std::shared_ptr<Pool> shared_pool) : pool(std::move(shared_pool)) {}
+  void replay() override { cuda_graph.replay(); }
   std::shared_ptr<Pool> pool;
-  at::cuda::CUDAGraph graph;
+  at::cuda::CUDAGraph cuda_graph;
 };
 
 class GraphCapturer final : public CudaGraphCapturer {
@@ -33,19 +33,19 @@ class GraphCapturer final : public CudaGraphCapturer {
 
   std::unique_ptr<CudaGraph> capture(const std::function<void()>& work) override {
     const c10::cuda::CUDAGuard guard(device_);
-    // One pool for all: they never run at the same time, and none reads what another left.
-    // It ends with the last of them.
+    // Graphs share one memory pool: they run one at a time, and none reads what another left.
+    // It is freed with the last graph.
     auto pool = pool_.lock();
     if (!pool) pool_ = pool = std::make_shared<Pool>(at::cuda::graph_pool_handle());
     auto graph = std::make_unique<CapturedGraph>(std::move(pool));
-    begin(graph->graph, *graph->pool);
+    begin(graph->cuda_graph, *graph->pool);
     try {
       work();
     } catch (...) {
-      end_quietly(graph->graph);
+      end_quietly(graph->cuda_graph);
       throw;
     }
-    graph->graph.capture_end();
+    graph->cuda_graph.capture_end();
     return graph;
   }
 
@@ -75,7 +75,7 @@ std::unique_ptr<CudaGraphCapturer> make_cuda_graph_capturer(c10::Device device) 
 void leave_default_stream(c10::Device device) {
   if (!device.is_cuda()) return;
   c10::cuda::set_device(device.index());
-  // Once: memory that was used on one stream is kept for that one.
+  // Once per thread: LibTorch caches memory by stream.
   if (c10::cuda::getCurrentCUDAStream(device.index()) !=
       c10::cuda::getDefaultCUDAStream(device.index())) {
     return;

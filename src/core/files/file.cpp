@@ -148,7 +148,7 @@ std::string read_text_file(const fs::path& path) {
 constexpr const char* kTemporary = ".tmp-";
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
-  std::error_code unreadable;  // Opening will say why.
+  std::error_code unreadable;  // Opening will give the reason.
   if (fs::is_directory(path_, unreadable)) {
     throw InputError(fmt::format("{}: cannot be written: it is a folder", path_.string()));
   }
@@ -173,7 +173,7 @@ void AtomicFile::write(std::span<const uint8_t> bytes) {
   const int64_t offset = size_;
   size_ += static_cast<int64_t>(bytes.size());
   write_at(offset, bytes);
-  // The disk begins while more comes: whoever syncs the file waits for less. Only a hint;
+  // The disk begins while more comes: syncing the file takes less. Only a hint;
   // what goes wrong comes out there.
   constexpr int64_t kPiece = int64_t{8} << 20;
   if (offset / kPiece != size_ / kPiece) {
@@ -258,13 +258,10 @@ uint32_t crc32(std::span<const uint8_t> bytes, uint32_t previous) {
                      static_cast<uint32_t>(::crc32_z(0, part.data(), part.size()));
                });
   for (size_t i = 0; i < parts.size(); ++i) {
-    previous = crc32_joined(previous, results[i], static_cast<int64_t>(parts[i].size()));
+    previous = static_cast<uint32_t>(
+        ::crc32_combine(previous, results[i], static_cast<z_off_t>(parts[i].size())));
   }
   return previous;
-}
-
-uint32_t crc32_joined(uint32_t first, uint32_t second, int64_t second_size) {
-  return static_cast<uint32_t>(::crc32_combine(first, second, static_cast<z_off_t>(second_size)));
 }
 
 std::span<const uint8_t> bytes_of(std::string_view text) {

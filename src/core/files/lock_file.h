@@ -4,7 +4,7 @@
 
 namespace proca {
 
-/// Keeps a second process from writing what this one writes: whoever writes to
+/// Keeps a second process from writing what this one writes: a writer of
 /// a folder holds a lock on a file in it. The lock goes with the process,
 /// however it ends, so a killed run never blocks the next; the file remains.
 ///
@@ -26,7 +26,7 @@ class LockFile {
 void refuse_if_locked(const std::filesystem::path& path);
 
 /// Whether a process holds the lock on a file that `LockFile` made. No, if there is no such
-/// file, or nobody may look at it.
+/// file, or it cannot be read.
 bool is_locked(const std::filesystem::path& path);
 
 }  // namespace proca

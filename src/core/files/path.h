@@ -18,7 +18,14 @@ namespace proca {
 /// | `./-x`                | `./-x`        | `-x` would look like a flag               |
 /// | (empty)               | (empty)       |                                           |
 ///
-/// The file system is not looked at.
+/// The file system is not asked.
 std::filesystem::path normalise_path(const std::filesystem::path& path);
+
+/// Whether there is something at `path`; false where that cannot be told, too: opening it will
+/// report the reason.
+inline bool is_there(const std::filesystem::path& path) {
+  std::error_code unreadable;
+  return std::filesystem::exists(path, unreadable);
+}
 
 }  // namespace proca

@@ -1,8 +1,5 @@
 #include "proca/data/decode.h"
 
-#include <algorithm>
-#include <array>
-
 #include <fmt/format.h>
 
 #include "proca/core/error.h"
@@ -13,17 +10,11 @@
 namespace proca::data {
 namespace {
 
-constexpr std::array<uint8_t, 3> kJpegStart = {0xff, 0xd8, 0xff};
-constexpr std::array<uint8_t, 8> kPngStart = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-constexpr std::array<uint8_t, 4> kRiffStart = {'R', 'I', 'F', 'F'};
-constexpr std::array<uint8_t, 4> kWebpKind = {'W', 'E', 'B', 'P'};
-constexpr int64_t kWebpKindOffset = 8;  // After "RIFF" and the length of the file.
-
-bool has_at(std::span<const uint8_t> bytes, int64_t offset, std::span<const uint8_t> expected) {
-  const auto start = static_cast<size_t>(offset);
-  return bytes.size() >= start + expected.size() &&
-         std::equal(expected.begin(), expected.end(), bytes.begin() + offset);
-}
+constexpr std::string_view kJpegStart = "\xff\xd8\xff";
+constexpr std::string_view kPngStart = "\x89PNG\r\n\x1a\n";
+constexpr std::string_view kWebpStart = "RIFF";
+constexpr std::string_view kWebpKind = "WEBP";
+constexpr size_t kWebpKindOffset = 8;  // after "RIFF" and the length of the file
 
 }  // namespace
 
@@ -57,35 +48,29 @@ void set_size(const EncodedImage& source, int64_t width, int64_t height, Image& 
   image.pixels.resize(static_cast<size_t>(image_bytes(width, height)));
 }
 
-void decode_image_into(std::span<const uint8_t> bytes, std::string_view origin, Image& image,
-                       const DecodeLimits& limits) {
-  const EncodedImage source{bytes, origin, limits};
-  if (bytes.empty()) throw InputError(fmt::format("{}: is empty, not an image", origin));
-  if (has_at(bytes, 0, kJpegStart)) return decode_jpeg(source, image);
-  if (has_at(bytes, 0, kPngStart)) return decode_png(source, image);
-  if (has_at(bytes, 0, kRiffStart) && has_at(bytes, kWebpKindOffset, kWebpKind)) {
-    return decode_webp(source, image);
-  }
-  throw InputError(
-      fmt::format("{}: is not an image of a known format (JPEG, PNG or WebP)", origin));
-}
-
 Image decode_image(std::span<const uint8_t> bytes, std::string_view origin,
                    const DecodeLimits& limits) {
+  const EncodedImage source{bytes, origin, limits};
+  if (bytes.empty()) throw InputError(fmt::format("{}: is empty, not an image", origin));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   Image image;
-  decode_image_into(bytes, origin, image, limits);
+  if (text.starts_with(kJpegStart)) {
+    decode_jpeg(source, image);
+  } else if (text.starts_with(kPngStart)) {
+    decode_png(source, image);
+  } else if (text.starts_with(kWebpStart) && text.size() > kWebpKindOffset &&
+             text.substr(kWebpKindOffset).starts_with(kWebpKind)) {
+    decode_webp(source, image);
+  } else {
+    throw InputError(
+        fmt::format("{}: is not an image of a known format (JPEG, PNG or WebP)", origin));
+  }
   return image;
-}
-
-void read_image_into(const std::filesystem::path& path, Image& image, const DecodeLimits& limits) {
-  const MappedFile file(path);
-  decode_image_into(file.bytes(), path.string(), image, limits);
 }
 
 Image read_image(const std::filesystem::path& path, const DecodeLimits& limits) {
-  Image image;
-  read_image_into(path, image, limits);
-  return image;
+  const MappedFile file(path);
+  return decode_image(file.bytes(), path.string(), limits);
 }
 
 }  // namespace proca::data

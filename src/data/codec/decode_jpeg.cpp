@@ -34,15 +34,9 @@ class JpegDecoder {
     };
     errors_.output_message = [](j_common_ptr) {};
     guarded([this] { jpeg_create_decompress(&decoder_); });
-
-    reader_.next_input_byte = source.bytes.data();
-    reader_.bytes_in_buffer = source.bytes.size();
-    reader_.init_source = [](j_decompress_ptr) {};
-    reader_.term_source = [](j_decompress_ptr) {};
-    reader_.fill_input_buffer = feed_end_marker;
-    reader_.skip_input_data = skip;
-    reader_.resync_to_restart = jpeg_resync_to_restart;
-    decoder_.src = &reader_;
+    // At the end of the bytes this source warns and gives the marker that ends an image, so
+    // that a picture which lacks only that marker is complete.
+    guarded([&] { jpeg_mem_src(&decoder_, source.bytes.data(), source.bytes.size()); });
     progress_.progress_monitor = [](j_common_ptr decoder) { self(decoder).count_scans(); };
     decoder_.progress = &progress_;
   }
@@ -85,7 +79,7 @@ class JpegDecoder {
     body();
   }
 
-  // Called from inside of libjpeg, again and again while it reads.
+  // libjpeg calls this regularly while it reads.
   void count_scans() {
     if (decoder_.input_scan_number <= source_.limits.max_scans) return;
     too_many_scans_ = true;
@@ -103,36 +97,17 @@ class JpegDecoder {
     throw_undecodable(source_, "JPEG", message);
   }
 
-  // A warning is libjpeg's word for damage it steps over; Pillow goes on too.
-  // Only missing data behind the end of the file is kept in mind.
+  // libjpeg warns of damage that it can skip, and Pillow then continues, too. Only data
+  // missing after the end of the file is an error.
   void note_message(int level) {
-    if (level < 0 && errors_.msg_code == JWRN_HIT_MARKER && at_end_) missing_data_ = true;
+    if (level >= 0) return;
+    if (errors_.msg_code == JWRN_JPEG_EOF) at_end_ = true;
+    if (errors_.msg_code == JWRN_HIT_MARKER && at_end_) missing_data_ = true;
   }
 
-  // At the end of the bytes, libjpeg is fed the marker that ends an image, so
-  // that a picture complete but for that marker can be finished.
-  static boolean feed_end_marker(j_decompress_ptr decoder) {
-    static constexpr JOCTET kEndOfImage[] = {0xff, JPEG_EOI};
-    self(reinterpret_cast<j_common_ptr>(decoder)).at_end_ = true;
-    decoder->src->next_input_byte = kEndOfImage;
-    decoder->src->bytes_in_buffer = sizeof(kEndOfImage);
-    return TRUE;
-  }
-
-  static void skip(j_decompress_ptr decoder, long count) {
-    if (count <= 0) return;
-    auto& reader = *decoder->src;
-    if (static_cast<size_t>(count) > reader.bytes_in_buffer) {
-      feed_end_marker(decoder);
-      return;
-    }
-    reader.next_input_byte += count;
-    reader.bytes_in_buffer -= static_cast<size_t>(count);
-  }
-
-  // Where a picture comes in one Huffman-coded scan, libjpeg says whether data
-  // was missing. A scan that is absent altogether goes unnoticed, and so does
-  // the end of arithmetic-coded data; there the end marker has to be present.
+  // In a single Huffman-coded scan, libjpeg reports missing data. It does not report
+  // a scan that is missing altogether, nor the end of arithmetic-coded data: these
+  // pictures must have their end marker.
   bool is_truncated() {
     if (!at_end_) return false;
     return missing_data_ || decoder_.arith_code || jpeg_has_multiple_scans(&decoder_);
@@ -140,7 +115,7 @@ class JpegDecoder {
 
   void read_rgb_rows(uint8_t* pixels) {
     const size_t row_bytes = size_t{decoder_.output_width} * Image::kChannels;
-    // Stopping at missing data spares a huge picture that is all header.
+    // Stops at missing data: a header may claim a huge picture that is not there.
     while (decoder_.output_scanline < decoder_.output_height && !missing_data_) {
       JSAMPROW rows[kRowsPerCall];
       uint8_t* next = pixels + decoder_.output_scanline * row_bytes;
@@ -162,8 +137,8 @@ class JpegDecoder {
   }
 
   // The samples are 255 minus the amount of ink (Adobe's convention, which
-  // Pillow assumes of every CMYK file). The product of paper left free by the
-  // ink and by black is divided by 255 and rounded as Pillow does: on the ink.
+  // Pillow assumes for every CMYK file). As in Pillow, the amount of ink is
+  // multiplied by the share left white by black, divided by 255 and rounded.
   static void convert_cmyk(const uint8_t* cmyk, int64_t width, uint8_t* rgb) {
     for (int64_t x = 0; x < width; ++x, cmyk += kCmykChannels, rgb += Image::kChannels) {
       const int not_black = cmyk[3];
@@ -178,12 +153,11 @@ class JpegDecoder {
   const EncodedImage& source_;
   jpeg_decompress_struct decoder_{};
   jpeg_error_mgr errors_{};
-  jpeg_source_mgr reader_{};
   std::jmp_buf escape_{};
   jpeg_progress_mgr progress_{};
   bool too_many_scans_ = false;
-  bool at_end_ = false;        // libjpeg has asked for bytes behind the last one
-  bool missing_data_ = false;  // ... and needed them for pixels
+  bool at_end_ = false;        // libjpeg has read beyond the last byte
+  bool missing_data_ = false;  // ... and needed that for pixels
 };
 
 }  // namespace

@@ -17,15 +17,15 @@
 namespace proca::data {
 namespace {
 
-// No byte of deflate stands for more: a match of 258 bytes takes two bits. A file that is too
-// short for its pixels is refused before any memory is taken for them.
+// The best ratio of deflate: a match of 258 bytes takes two bits. A file that is too short for
+// its pixels is refused before memory is allocated for them.
 constexpr int64_t kMaxDeflateRatio = 1032;
-constexpr png_uint_32 kNoLimit = 0x7fffffff;  // The largest side PNG can express.
+constexpr png_uint_32 kNoLimit = 0x7fffffff;  // the longest side PNG can express
 
 class PngDecoder {
  public:
   explicit PngDecoder(const EncodedImage& source) : source_(source), unread_(source.bytes) {
-    // Failing to allocate comes before the first jump target; libpng answers null.
+    // Where memory is short, libpng returns null here: there is no jump target yet.
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
     if (png_ == nullptr) throw_undecodable(source, "PNG", "libpng cannot be used");
     info_ = png_create_info_struct(png_);
@@ -34,10 +34,9 @@ class PngDecoder {
       throw_undecodable(source, "PNG", "libpng cannot be used");
     }
     png_set_read_fn(png_, this, read_bytes);
-    // `set_size` says it in our words.
+    // `check_size` has the limits.
     png_set_user_limits(png_, kNoLimit, kNoLimit);
-    // Texts, colour profiles and the like are none of our business, and libpng would take
-    // memory for whatever size they claim.
+    // Skips texts, colour profiles and the like: libpng would allocate whatever size they claim.
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   }
   ~PngDecoder() { png_destroy_read_struct(&png_, &info_, nullptr); }
@@ -49,7 +48,6 @@ class PngDecoder {
     const auto width = static_cast<int64_t>(png_get_image_width(png_, info_));
     const auto height = static_cast<int64_t>(png_get_image_height(png_, info_));
     check_size(source_, width, height);
-    // Bytes of the rows, as the file has them packed.
     const auto packed_bytes = height * static_cast<int64_t>(png_get_rowbytes(png_, info_));
     if (packed_bytes / kMaxDeflateRatio > static_cast<int64_t>(source_.bytes.size())) {
       throw_undecodable(source_, "PNG", "it ends too early");
@@ -83,7 +81,7 @@ class PngDecoder {
     std::longjmp(decoder.escape_, 1);
   }
 
-  // Warnings are about colour profiles, texts and the like; pixels are unharmed.
+  // Warnings concern colour profiles, texts and the like, not pixels.
   static void on_warning(png_structp, png_const_charp) {}
 
   static void read_bytes(png_structp png, png_bytep destination, size_t count) {
@@ -93,8 +91,8 @@ class PngDecoder {
     unread = unread.subspan(count);
   }
 
-  // Reads all rows, interlaced or not, each of `row_bytes` bytes once the
-  // transformations that were asked for are done.
+  // Reads all rows, interlaced or not. Each must have `row_bytes` bytes after the
+  // transformations that were requested.
   void read_rows(uint8_t* destination, int64_t row_bytes) {
     const auto height = static_cast<int64_t>(png_get_image_height(png_, info_));
     std::vector<png_bytep> rows(static_cast<size_t>(height));
@@ -122,8 +120,8 @@ class PngDecoder {
   }
 
   void read_palette_image(Image& image) {
-    // libpng would make unknown indices black; Pillow's palette starts out as
-    // a grey ramp and the file replaces the first entries.
+    // libpng would make unknown indices black. In Pillow the palette is a grey ramp
+    // whose first entries the file replaces.
     std::array<png_color, 256> palette;
     for (size_t i = 0; i < palette.size(); ++i) {
       const auto grey = static_cast<png_byte>(i);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What decode.cpp and the files for the single formats share.
+// What decode.cpp and the decoders of the formats share.
 
 #include <cstdint>
 #include <span>
@@ -17,15 +17,14 @@ struct EncodedImage {
   DecodeLimits limits;
 };
 
-/// Throws the `InputError` of a picture of the given format ("JPEG") that cannot be read.
+/// Throws the `InputError` for a picture of the given format ("JPEG") that cannot be read.
 [[noreturn]] void throw_undecodable(const EncodedImage& source, std::string_view format,
                                     std::string_view problem);
 
-/// Throws the `InputError` of a picture whose header claims a size that is not allowed.
+/// Throws `InputError` where a header claims a size that is not allowed.
 void check_size(const EncodedImage& source, int64_t width, int64_t height);
 
-/// Checks the size that a header claims, then makes room in `image` for it.
-/// Memory that `image` already has is used again and not cleared.
+/// Checks the size that a header claims, then allocates the pixels of `image`.
 void set_size(const EncodedImage& source, int64_t width, int64_t height, Image& image);
 
 void decode_jpeg(const EncodedImage& source, Image& image);

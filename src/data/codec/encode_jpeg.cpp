@@ -44,7 +44,7 @@ class JpegEncoder {
   }
 
  private:
-  // The jump skips destructors: nothing here has one.
+  // The jump skips destructors, so no object here may have one.
   void write(ImageView image, int quality) {
     jpeg_create_compress(&encoder_);
     jpeg_mem_dest(&encoder_, &bytes_, &size_);

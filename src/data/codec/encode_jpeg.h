@@ -7,9 +7,8 @@
 
 namespace proca::data {
 
-/// The image as a JPEG file. `quality` is libjpeg's, 1 to 100.
-///
-/// Throws `std::invalid_argument` for an image without pixels.
+/// Encodes an image as a JPEG file. `quality` is libjpeg's, 1 to 100. Throws
+/// `std::invalid_argument` for an image without pixels.
 std::vector<uint8_t> encode_jpeg(ImageView image, int quality = 80);
 
 }  // namespace proca::data

@@ -51,18 +51,14 @@ Batches training_batches(int64_t count, int64_t batch_size, uint64_t seed, std::
 }
 
 BatchLoader::BatchLoader(const ImageStore& store, Batches batches, const Augmentation& augmentation,
-                         uint64_t seed, int64_t epoch, int64_t threads)
-    : BatchLoader(store, batches, augmentation, seed, std::vector<int64_t>(batches.size(), epoch),
-                  threads) {}
-
-BatchLoader::BatchLoader(const ImageStore& store, Batches batches, const Augmentation& augmentation,
                          uint64_t seed, std::vector<int64_t> epochs, int64_t threads)
     : store_(store),
       batches_(std::move(batches)),
       augmentation_(augmentation),
       seed_(seed),
       epochs_(std::move(epochs)),
-      depth_(static_cast<size_t>(2 * std::max<int64_t>(1, threads))) {
+      depth_(static_cast<size_t>(2 * std::max<int64_t>(1, threads))),
+      results_(batches_.size()) {
   for (int64_t i = 0; i < std::max<int64_t>(1, threads); ++i) {
     threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
@@ -74,12 +70,14 @@ BatchLoader::~BatchLoader() {
 
 std::optional<PixelBatch> BatchLoader::next() {
   if (next_to_hand_out_ >= batches_.size()) return std::nullopt;
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return ready_.contains(next_to_hand_out_); });
-  auto slot = std::move(ready_.extract(next_to_hand_out_++).mapped());
+  auto batch = results_[next_to_hand_out_].get_future();
+  batch.wait();
+  {
+    const std::lock_guard lock(mutex_);
+    ++next_to_hand_out_;
+  }
   changed_.notify_all();
-  if (slot.failure) std::rethrow_exception(slot.failure);
-  return std::move(slot.batch);
+  return batch.get();
 }
 
 void BatchLoader::work(const std::stop_token& stop) {
@@ -87,21 +85,16 @@ void BatchLoader::work(const std::stop_token& stop) {
     size_t index = 0;
     {
       std::unique_lock lock(mutex_);
-      const bool go = changed_.wait(lock, stop, [&] {
-        return next_to_prepare_ >= batches_.size() || next_to_prepare_ < next_to_hand_out_ + depth_;
-      });
-      if (!go || next_to_prepare_ >= batches_.size()) return;
+      const bool has_room =
+          changed_.wait(lock, stop, [&] { return next_to_prepare_ < next_to_hand_out_ + depth_; });
+      if (!has_room || stop.stop_requested() || next_to_prepare_ >= batches_.size()) return;
       index = next_to_prepare_++;
     }
-    Slot slot;
     try {
-      slot.batch = prepare(index);
+      results_[index].set_value(prepare(index));
     } catch (...) {
-      slot.failure = std::current_exception();
+      results_[index].set_exception(std::current_exception());
     }
-    const std::lock_guard lock(mutex_);
-    ready_.emplace(index, std::move(slot));
-    changed_.notify_all();
   }
 }
 
@@ -122,7 +115,7 @@ PixelBatch BatchLoader::prepare(size_t index) const {
                           std::span(batch.pixels)
                               .subspan(static_cast<size_t>(i * bytes), static_cast<size_t>(bytes)));
     } catch (const InputError& error) {
-      // The store names the file when it cannot decode it; a crop that does not fit cannot.
+      // Errors of decoding name the file already; those of cropping do not.
       const std::string what = error.what();
       if (what.find(sample.path) != std::string::npos) throw;
       throw InputError(fmt::format("{}: {}", sample.path, what));

@@ -2,8 +2,7 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <exception>
-#include <map>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -25,14 +24,14 @@ enum class LastBatch { kKeep, kDrop };
 /// Here and below a batch size below 1 is `std::invalid_argument`.
 Batches ordered_batches(int64_t count, int64_t batch_size);
 
-/// The numbers 0 .. count-1, shuffled and cut into batches: a pure function of
-/// its arguments. `purpose` keeps loaders of the same epoch apart ("source", "target").
+/// The numbers 0 .. count-1, shuffled and cut into batches: a pure function of its
+/// arguments. `purpose` ("source", "target") gives each data set an order of its own.
 Batches shuffled_batches(int64_t count, int64_t batch_size, LastBatch last, uint64_t seed,
                          std::string_view purpose, int64_t epoch);
 
-/// The same for training: no image is left out, and none is alone, since a single
-/// image may have no batch statistics. A last batch of one joins the batch before
-/// it; an image that is all there is stands twice.
+/// The same for training: every image is used, and no batch has a single image, which
+/// has no batch statistics. A last batch of one joins the batch before it; where there
+/// is only one image, it is taken twice.
 Batches training_batches(int64_t count, int64_t batch_size, uint64_t seed, std::string_view purpose,
                          int64_t epoch);
 
@@ -45,23 +44,20 @@ struct PixelBatch {
   int64_t size() const { return static_cast<int64_t>(indexes.size()); }
 };
 
-/// Prepares batches ahead of their use, on threads of its own, and hands them
-/// out in order. What a batch contains depends on the arguments alone, never on
-/// the number of threads.
+/// Prepares batches ahead of their use, on its own threads, and returns them in order.
+/// What a batch contains depends on the arguments only, not on the number of threads.
 ///
 /// Example:
 /// ```
-/// BatchLoader loader(store, shuffled_batches(store.size(), 32, LastBatch::kKeep, seed, "source",
-///                                            epoch), augmentation, seed, epoch, threads);
+/// const auto batches = training_batches(store.size(), 32, seed, "source", epoch);
+/// BatchLoader loader(store, batches, augmentation, seed,
+///                    std::vector<int64_t>(batches.size(), epoch), threads);
 /// while (auto batch = loader.next()) train(*batch);
 /// ```
 class BatchLoader {
  public:
-  /// The store must outlive the loader. Less than one thread counts as one.
-  BatchLoader(const ImageStore& store, Batches batches, const Augmentation& augmentation,
-              uint64_t seed, int64_t epoch, int64_t threads);
-  /// The same with an epoch for every batch, where random choices about an image
-  /// should differ between batches.
+  /// `epochs` has one number per batch, from which the random choices for its images are
+  /// drawn. The store must outlive the loader. Less than one thread counts as one.
   BatchLoader(const ImageStore& store, Batches batches, const Augmentation& augmentation,
               uint64_t seed, std::vector<int64_t> epochs, int64_t threads);
   /// Stops the threads; batches not asked for are dropped.
@@ -72,10 +68,6 @@ class BatchLoader {
   std::optional<PixelBatch> next();
 
  private:
-  struct Slot {
-    PixelBatch batch;
-    std::exception_ptr failure;
-  };
   void work(const std::stop_token& stop);
   PixelBatch prepare(size_t index) const;
 
@@ -84,11 +76,11 @@ class BatchLoader {
   Augmentation augmentation_;
   uint64_t seed_;
   std::vector<int64_t> epochs_;  // by batch
-  size_t depth_;                 // how many batches may be ready or in work
+  size_t depth_;                 // how many batches may be ready or in preparation
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::map<size_t, Slot> ready_;
+  std::vector<std::promise<PixelBatch>> results_;  // by batch
   size_t next_to_prepare_ = 0;
   size_t next_to_hand_out_ = 0;
   std::vector<std::jthread> threads_;  // last, so that they end before the rest goes

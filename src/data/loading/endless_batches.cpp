@@ -24,25 +24,25 @@ Batches one_pass(int64_t count, int64_t batch_size, uint64_t seed, std::string_v
 
 }  // namespace
 
-BatchStretch endless_batches(int64_t count, int64_t batch_size, uint64_t seed,
-                             std::string_view purpose, int64_t first, int64_t last) {
+BatchRange endless_batches(int64_t count, int64_t batch_size, uint64_t seed,
+                           std::string_view purpose, int64_t first, int64_t last) {
   check(count, batch_size);
   const int64_t per_pass = std::max<int64_t>(1, count / batch_size);
-  BatchStretch stretch;
+  BatchRange range;
   Batches current;
   for (int64_t i = first; i < last; ++i) {
     const int64_t pass = i / per_pass;
-    if (stretch.passes.empty() || stretch.passes.back() != pass) {
+    if (range.passes.empty() || range.passes.back() != pass) {
       current = one_pass(count, batch_size, seed, purpose, pass);
     }
-    stretch.batches.push_back(current.at(static_cast<size_t>(i % per_pass)));
-    stretch.passes.push_back(pass);
+    range.batches.push_back(current.at(static_cast<size_t>(i % per_pass)));
+    range.passes.push_back(pass);
   }
-  return stretch;
+  return range;
 }
 
-BatchStretch balanced_batches(const std::vector<int64_t>& labels, int64_t batch_size, uint64_t seed,
-                              std::string_view purpose, int64_t first, int64_t last) {
+BatchRange balanced_batches(const std::vector<int64_t>& labels, int64_t batch_size, uint64_t seed,
+                            std::string_view purpose, int64_t first, int64_t last) {
   check(static_cast<int64_t>(labels.size()), batch_size);
   std::map<int64_t, std::vector<int64_t>> images_by_label;
   for (size_t i = 0; i < labels.size(); ++i) {
@@ -53,16 +53,16 @@ BatchStretch balanced_batches(const std::vector<int64_t>& labels, int64_t batch_
   const auto pick = [](const auto& values, RandomStream& random) -> const auto& {
     return values[static_cast<size_t>(random.uniform_int(static_cast<int64_t>(values.size())))];
   };
-  BatchStretch stretch;
+  BatchRange range;
   for (int64_t i = first; i < last; ++i) {
     RandomStream random(seed, fmt::format("balanced {}", purpose), static_cast<uint64_t>(i));
-    auto& batch = stretch.batches.emplace_back();
+    auto& batch = range.batches.emplace_back();
     for (int64_t place = 0; place < batch_size; ++place) {
       batch.push_back(pick(pick(classes, random), random));
     }
-    stretch.passes.push_back(i);  // An image may come back in the very next batch.
+    range.passes.push_back(i);  // An image may come back in the very next batch.
   }
-  return stretch;
+  return range;
 }
 
 }  // namespace proca::data

@@ -58,7 +58,7 @@ void ImageStore::fill() {
         if (used.fetch_add(bytes) + bytes <= options_.cache_bytes) {
           cache_[static_cast<size_t>(i)] = std::move(image);
         } else {
-          // Whatever comes later is as large or nearly so: decoding it now is in vain.
+          // Later images are about as large: decoding them now would be in vain.
           used -= bytes;
           full = true;
         }

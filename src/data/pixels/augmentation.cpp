@@ -11,8 +11,8 @@
 namespace proca::data {
 namespace {
 
-// torchvision's way of drawing the box: ten tries, then the largest centred
-// box of an allowed aspect ratio.
+// Draws the box as torchvision does: ten tries, then the largest centred box of an
+// allowed aspect ratio.
 Box random_resized_box(int64_t image_width, int64_t image_height, RandomStream& random) {
   constexpr double kMinRatio = 3.0 / 4.0, kMaxRatio = 4.0 / 3.0;
   const auto area = static_cast<double>(image_width * image_height);
@@ -35,7 +35,7 @@ Box random_resized_box(int64_t image_width, int64_t image_height, RandomStream& 
 }  // namespace
 
 View Augmentation::choose(int64_t width, int64_t height, RandomStream& random) const {
-  // The order of the draws is part of what a seed means.
+  // The order of the draws must not change: results depend on it.
   const auto flip = random.uniform() < flip_probability ? Flip::kHorizontal : Flip::kNone;
   if (crop == Crop::kRandomResized) return {random_resized_box(width, height, random), flip};
   if (width < image_size || height < image_size) {
@@ -53,9 +53,6 @@ View Augmentation::choose(int64_t width, int64_t height, RandomStream& random) c
 void Augmentation::apply(ImageView image, RandomStream& random,
                          std::span<uint8_t> destination) const {
   const auto [box, flip] = choose(image.width, image.height, random);
-  if (box.width == image_size && box.height == image_size) {
-    return copy_crop(image, box, flip, destination);
-  }
   resized_crop_into(image, box, image_size, image_size, flip, destination);
 }
 

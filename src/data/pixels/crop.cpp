@@ -1,6 +1,5 @@
 #include "proca/data/crop.h"
 
-#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -9,17 +8,7 @@
 namespace proca::data {
 namespace {
 
-void check_box(ImageView image, const Box& box) {
-  const bool inside = box.left >= 0 && box.top >= 0 && box.width > 0 && box.height > 0 &&
-                      box.width <= image.width - box.left && box.height <= image.height - box.top;
-  if (!inside) {
-    throw std::invalid_argument(
-        fmt::format("crop: {} x {} pixels at ({}, {}) are not inside {} x {}", box.width,
-                    box.height, box.left, box.top, image.width, image.height));
-  }
-}
-
-// Half of `length`, halves rounded to even: what Python's round() does.
+// Half of `length`, halves rounded to even as Python's round() does.
 int64_t rounded_half(int64_t length) {
   const int64_t half = length / 2;
   return length % 2 == 1 && half % 2 == 1 ? half + 1 : half;
@@ -35,29 +24,16 @@ void copy_row_mirrored(const uint8_t* source, int64_t width, uint8_t* destinatio
   }
 }
 
-// `image` in the middle of black, at least `size` in both directions.
-Image pad_to(ImageView image, int64_t size) {
-  Image padded = Image::black(std::max(image.width, size), std::max(image.height, size));
-  const int64_t left = (padded.width - image.width) / 2;
-  const int64_t top = (padded.height - image.height) / 2;
-  for (int64_t y = 0; y < image.height; ++y) {
-    std::memcpy(padded.pixels.data() + image_bytes(padded.width, top + y) + left * Image::kChannels,
-                image.row(y), static_cast<size_t>(image.width * Image::kChannels));
-  }
-  return padded;
-}
-
-Image copy_of(ImageView image, const Box& box, Flip flip) {
-  check_box(image, box);
-  Image result = Image::black(box.width, box.height);
-  copy_crop(image, box, flip, result.pixels);
-  return result;
-}
-
 }  // namespace
 
 ImageView crop_view(ImageView image, const Box& box) {
-  check_box(image, box);
+  const bool inside = box.left >= 0 && box.top >= 0 && box.width > 0 && box.height > 0 &&
+                      box.width <= image.width - box.left && box.height <= image.height - box.top;
+  if (!inside) {
+    throw std::invalid_argument(
+        fmt::format("crop: {} x {} pixels at ({}, {}) are not inside {} x {}", box.width,
+                    box.height, box.left, box.top, image.width, image.height));
+  }
   return {image.row(box.top) + box.left * Image::kChannels, box.width, box.height,
           image.row_stride};
 }
@@ -79,31 +55,12 @@ void copy_crop(ImageView image, const Box& box, Flip flip, std::span<uint8_t> de
   }
 }
 
-Image crop(ImageView image, int64_t left, int64_t top, int64_t width, int64_t height) {
-  return copy_of(image, {left, top, width, height}, Flip::kNone);
-}
-
 Box centre_box(int64_t width, int64_t height, int64_t size) {
   if (size <= 0 || size > width || size > height) {
     throw std::invalid_argument(
         fmt::format("centre_box: {} pixels cannot be cut from {} x {}", size, width, height));
   }
   return {rounded_half(width - size), rounded_half(height - size), size, size};
-}
-
-Image centre_crop(ImageView image, int64_t size) {
-  if (image.width <= 0 || image.height <= 0) {
-    throw std::invalid_argument("centre_crop: the image is empty");
-  }
-  if (image.width < size || image.height < size) {
-    const Image padded = pad_to(image, size);
-    return copy_of(padded, centre_box(padded.width, padded.height, size), Flip::kNone);
-  }
-  return copy_of(image, centre_box(image.width, image.height, size), Flip::kNone);
-}
-
-Image flip_horizontally(ImageView image) {
-  return copy_of(image, {0, 0, image.width, image.height}, Flip::kHorizontal);
 }
 
 }  // namespace proca::data

@@ -1,7 +1,6 @@
 #include "data/pixels/resize.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <stdexcept>
 
@@ -52,16 +51,11 @@ void mirror_rows(int64_t width, std::span<uint8_t> pixels) {
   }
 }
 
-}  // namespace
-
 void resize_into(ImageView source, int64_t width, int64_t height, std::span<uint8_t> destination) {
   check_sizes(source, width, height);
   if (static_cast<int64_t>(destination.size()) != image_bytes(width, height)) {
-    throw std::invalid_argument(fmt::format("resize_into: {} bytes given for {} x {} pixels",
+    throw std::invalid_argument(fmt::format("resize: {} bytes given for {} x {} pixels",
                                             destination.size(), width, height));
-  }
-  if (width == source.width && height == source.height) {
-    return copy_crop(source, {0, 0, width, height}, Flip::kNone, destination);
   }
   if (width == source.width) return resize_rows(source, height, destination.data());
   if (height == source.height) return resize_columns(source, width, destination.data());
@@ -73,6 +67,8 @@ void resize_into(ImageView source, int64_t width, int64_t height, std::span<uint
   resize_rows({narrowed.get(), width, source.height, width * Image::kChannels}, height,
               destination.data());
 }
+
+}  // namespace
 
 Image resize(ImageView source, int64_t width, int64_t height) {
   check_sizes(source, width, height);
@@ -94,12 +90,11 @@ Image resize_shorter_side(ImageView source, int64_t size) {
                                        : resize(source, longer, size);
 }
 
-Image resized_crop(ImageView source, const Box& box, int64_t width, int64_t height) {
-  return resize(crop_view(source, box), width, height);
-}
-
 void resized_crop_into(ImageView source, const Box& box, int64_t width, int64_t height, Flip flip,
                        std::span<uint8_t> destination) {
+  if (box.width == width && box.height == height) {
+    return copy_crop(source, box, flip, destination);
+  }
   resize_into(crop_view(source, box), width, height, destination);
   if (flip == Flip::kHorizontal) mirror_rows(width, destination);
 }

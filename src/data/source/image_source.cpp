@@ -9,6 +9,7 @@
 #include "core/nearest_word.h"
 #include "data/source/list_file.h"
 #include "data/source/packed_file.h"
+#include "data/source/subset.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/data/decode.h"
@@ -31,38 +32,6 @@ class ImageFiles final : public ImageSource {
   const std::string& path(int64_t index) const {
     return listing_.samples[static_cast<size_t>(index)].path;
   }
-};
-
-// Several sources one after the other.
-class JoinedImages final : public ImageSource {
- public:
-  explicit JoinedImages(std::vector<std::unique_ptr<ImageSource>> parts)
-      : parts_(std::move(parts)) {
-    for (const auto& part : parts_) {
-      const auto& inner = part->listing();
-      listing_.origin += (listing_.origin.empty() ? "" : ", ") + inner.origin;
-      for (int64_t i = 0; i < inner.size(); ++i) {
-        listing_.samples.push_back({inner.samples[static_cast<size_t>(i)].path, kNoLabel});
-        places_.push_back({part.get(), i});
-      }
-    }
-  }
-  Image read(int64_t index) const override {
-    const auto& place = places_[static_cast<size_t>(index)];
-    return place.part->read(place.index);
-  }
-  std::vector<uint8_t> read_encoded(int64_t index) const override {
-    const auto& place = places_[static_cast<size_t>(index)];
-    return place.part->read_encoded(place.index);
-  }
-
- private:
-  struct Place {
-    const ImageSource* part;
-    int64_t index;
-  };
-  std::vector<std::unique_ptr<ImageSource>> parts_;
-  std::vector<Place> places_;
 };
 
 bool has_image_extension(const fs::path& path) {
@@ -94,7 +63,7 @@ FolderContent read_folder(const fs::path& folder) {
   if (error) {
     throw InputError(fmt::format("{}: cannot be read: {}", folder.string(), error.message()));
   }
-  // The file system's order differs between machines.
+  // The order depends on the file system.
   std::sort(content.images.begin(), content.images.end());
   std::sort(content.folders.begin(), content.folders.end());
   return content;
@@ -259,9 +228,9 @@ std::unique_ptr<ImageSource> open_images(const std::vector<std::string>& paths,
   auto unlabelled = options;
   unlabelled.labels = Labels::kIgnored;
   if (paths.size() == 1) return open_images(fs::path(paths.front()), unlabelled);
-  std::vector<std::unique_ptr<ImageSource>> parts;
+  std::vector<std::shared_ptr<const ImageSource>> parts;
   for (const auto& path : paths) parts.push_back(open_images(fs::path(path), unlabelled));
-  return std::make_unique<JoinedImages>(std::move(parts));
+  return without_labels(parts);
 }
 
 }  // namespace proca::data

@@ -10,8 +10,8 @@
 
 namespace proca::data {
 
-/// The largest list that is read. Far above any real data set; they keep a file that is
-/// not a list, or a typing error in one, from taking gigabytes of memory.
+/// The largest list that is read, far above any real data set. A file that is not a list,
+/// or a mistyped label, must not allocate gigabytes of memory.
 struct ListLimits {
   int64_t max_line_bytes = 8192;    ///< no path is longer than 4096 on Linux
   int64_t max_images = 20'000'000;  ///< the whole of ImageNet has 14 million
@@ -22,7 +22,7 @@ struct ListLimits {
 /// Parses the text of a list file: one image per line, `path label` or `path`,
 /// paths relative to `root` (see `open_images` for the details). Blanks and tabs
 /// at both ends of a line, carriage returns, blank lines and a byte order mark
-/// are passed over. `origin` is the file's name for messages.
+/// are ignored. `origin` is the file's name for messages.
 ///
 /// Checks the form only, not that the images exist; `line_numbers` in the
 /// result lets the caller say where a missing one is listed.

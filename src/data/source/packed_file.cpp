@@ -28,7 +28,7 @@ static_assert(std::endian::native == std::endian::little, "packed files are litt
 
 constexpr std::array<char, 8> kMagic = {'P', 'R', 'O', 'C', 'A', 'P', 'A', 'K'};
 constexpr uint32_t kVersion = 1;
-constexpr int64_t kDataOffset = 4096;  // so that image data starts on a page of its own
+constexpr int64_t kDataOffset = 4096;  // so that image data begins at a page
 constexpr int64_t kImagesPerRound = 256;
 
 // docs/formats/packed_file.md describes both structs byte by byte.

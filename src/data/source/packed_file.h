@@ -21,7 +21,7 @@ class PackedImages : public ImageSource {
 /// Whether the file begins with the magic of a packed file.
 bool is_packed_file(const std::filesystem::path& path);
 
-/// The largest packed file that is opened; what `ListLimits` is to lists.
+/// The largest packed file that is opened.
 struct PackedLimits {
   int64_t max_images = 20'000'000;
   int64_t max_text_bytes = int64_t{4} << 30;  ///< all paths and class names together
@@ -35,7 +35,7 @@ struct PackedLimits {
 std::unique_ptr<PackedImages> open_packed_file(const std::filesystem::path& path,
                                                const PackedLimits& limits = {});
 
-/// How the images are kept.
+/// How the images are stored.
 enum class PackedEncoding : uint32_t {
   kPixels = 0,   ///< RGB bytes at the packed size: larger, nothing to decode
   kEncoded = 1,  ///< the image files as they are: smaller, exact at every size

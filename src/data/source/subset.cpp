@@ -10,48 +10,31 @@
 namespace proca::data {
 namespace {
 
-class SubsetImages final : public ImageSource {
+// Images picked from other sources, with a listing of their own.
+class PickedImages final : public ImageSource {
  public:
-  SubsetImages(std::shared_ptr<const ImageSource> source, std::vector<int64_t> indexes)
-      : source_(std::move(source)), indexes_(std::move(indexes)) {
-    const auto& whole = source_->listing();
-    listing_.origin = whole.origin;
-    listing_.class_names = whole.class_names;
-    listing_.label_meaning = whole.label_meaning;
-    for (const int64_t index : indexes_) {
-      listing_.samples.push_back(whole.samples.at(static_cast<size_t>(index)));
-    }
+  struct Place {
+    std::shared_ptr<const ImageSource> source;
+    int64_t index = 0;
+  };
+  PickedImages(ImageListing listing, std::vector<Place> places) : places_(std::move(places)) {
+    listing_ = std::move(listing);
   }
   Image read(int64_t index) const override {
-    return source_->read(indexes_[static_cast<size_t>(index)]);
+    const auto& [source, place] = places_[static_cast<size_t>(index)];
+    return source->read(place);
   }
   std::vector<uint8_t> read_encoded(int64_t index) const override {
-    return source_->read_encoded(indexes_[static_cast<size_t>(index)]);
+    const auto& [source, place] = places_[static_cast<size_t>(index)];
+    return source->read_encoded(place);
   }
-  bool is_in_memory() const override { return source_->is_in_memory(); }
+  bool is_in_memory() const override {
+    return std::all_of(places_.begin(), places_.end(),
+                       [](const Place& place) { return place.source->is_in_memory(); });
+  }
 
  private:
-  std::shared_ptr<const ImageSource> source_;
-  std::vector<int64_t> indexes_;
-};
-
-class UnlabelledImages final : public ImageSource {
- public:
-  explicit UnlabelledImages(std::shared_ptr<const ImageSource> source)
-      : source_(std::move(source)) {
-    listing_.origin = source_->listing().origin;
-    for (const auto& sample : source_->listing().samples) {
-      listing_.samples.push_back({.path = sample.path, .label = kNoLabel});
-    }
-  }
-  Image read(int64_t index) const override { return source_->read(index); }
-  std::vector<uint8_t> read_encoded(int64_t index) const override {
-    return source_->read_encoded(index);
-  }
-  bool is_in_memory() const override { return source_->is_in_memory(); }
-
- private:
-  std::shared_ptr<const ImageSource> source_;
+  std::vector<Place> places_;
 };
 
 class StoredImages final : public ImageSource {
@@ -64,10 +47,12 @@ class StoredImages final : public ImageSource {
   Image read(int64_t index) const override {
     Image scratch;
     const auto view = store_->load(index, scratch);
-    return crop(view, 0, 0, view.width, view.height);
+    Image image = Image::black(view.width, view.height);
+    copy_crop(view, {0, 0, view.width, view.height}, Flip::kNone, image.pixels);
+    return image;
   }
   std::vector<uint8_t> read_encoded(int64_t index) const override {
-    throw InputError(store_->sample(index).path + ": is kept as pixels, not as a file");
+    throw InputError(store_->sample(index).path + ": is stored as pixels, not as a file");
   }
   bool is_in_memory() const override { return store_->is_cached(); }
 
@@ -77,17 +62,37 @@ class StoredImages final : public ImageSource {
 
 }  // namespace
 
-std::unique_ptr<ImageSource> without_labels(std::shared_ptr<const ImageSource> source) {
-  return std::make_unique<UnlabelledImages>(std::move(source));
+std::unique_ptr<ImageSource> without_labels(
+    const std::vector<std::shared_ptr<const ImageSource>>& sources) {
+  ImageListing listing;
+  std::vector<PickedImages::Place> places;
+  for (const auto& source : sources) {
+    listing.origin += (listing.origin.empty() ? "" : ", ") + source->listing().origin;
+    for (int64_t i = 0; i < source->listing().size(); ++i) {
+      listing.samples.push_back({source->listing().samples[static_cast<size_t>(i)].path, kNoLabel});
+      places.push_back({source, i});
+    }
+  }
+  return std::make_unique<PickedImages>(std::move(listing), std::move(places));
 }
 
 std::unique_ptr<ImageSource> stored_images(std::shared_ptr<const ImageStore> store) {
   return std::make_unique<StoredImages>(std::move(store));
 }
 
-std::unique_ptr<ImageSource> subset(std::shared_ptr<const ImageSource> source,
-                                    std::vector<int64_t> indexes) {
-  return std::make_unique<SubsetImages>(std::move(source), std::move(indexes));
+std::unique_ptr<ImageSource> subset(const std::shared_ptr<const ImageSource>& source,
+                                    const std::vector<int64_t>& indexes) {
+  const auto& whole = source->listing();
+  ImageListing listing{.origin = whole.origin,
+                       .samples = {},
+                       .class_names = whole.class_names,
+                       .label_meaning = whole.label_meaning};
+  std::vector<PickedImages::Place> places;
+  for (const int64_t index : indexes) {
+    listing.samples.push_back(whole.samples.at(static_cast<size_t>(index)));
+    places.push_back({source, index});
+  }
+  return std::make_unique<PickedImages>(std::move(listing), std::move(places));
 }
 
 Split stratified_split(const ImageListing& listing, double fraction, uint64_t seed) {
@@ -100,12 +105,12 @@ Split stratified_split(const ImageListing& listing, double fraction, uint64_t se
     const auto& members = by_class[label];
     const auto count = static_cast<int64_t>(members.size());
     if (count == 0) continue;
-    const int64_t kept_back =
+    const int64_t num_holdout =
         std::min<int64_t>(std::lround(fraction * static_cast<double>(count)), count - 1);
     RandomStream random(seed, "holdout", label);
     const auto order = random_permutation(count, random);
     for (int64_t i = 0; i < count; ++i) {
-      auto& part = i < kept_back ? split.holdout : split.training;
+      auto& part = i < num_holdout ? split.holdout : split.training;
       part.push_back(members[static_cast<size_t>(order[static_cast<size_t>(i)])]);
     }
   }

@@ -18,7 +18,7 @@ struct VerifyReport {
 };
 
 /// Decodes every image, on `threads` threads. Two images are duplicates when
-/// they have the same size and the same pixels, whatever their files are.
+/// they have the same size and the same pixels, even if their files differ.
 VerifyReport verify_images(const ImageSource& source, int64_t threads);
 
 }  // namespace proca::data

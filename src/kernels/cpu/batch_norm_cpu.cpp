@@ -1,108 +1,24 @@
 // Batch normalisation on the CPU.
 //
-// Work is cut into chunks by the shape of the activations alone, sums are added up in the
-// order of the chunks: neither the number of threads nor their timing, nor the other
-// groups of a batch change a single bit. One group is finished before the next begins, so
-// that the second pass over it finds it in the cache; with other ranks, who want to be asked
-// about all groups at once, there is one pass over all for the sums.
+// Chunks depend on the shape of the activations alone, and their sums are added up in order: the
+// result does not depend on threads, nor on the other groups of a batch. One group is finished
+// before the next begins, so that the second pass finds it in the cache. Several ranks exchange
+// the sums of all groups at once, so there is one pass over all groups first.
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include <c10/util/FunctionRef.h>
-
 #include "kernels/batch_norm_kernels.h"
 #include "kernels/cpu/batch_norm_loops.h"
-#include "kernels/in_parallel.h"
+#include "kernels/cpu/batch_norm_pieces.h"
 
 namespace proca::kernels {
 namespace {
 
-constexpr int64_t kChunk = int64_t{1} << 15;  // numbers that one task works on
-constexpr int64_t kMinWidth = 128;            // of the lines of the inner loops
-constexpr int64_t kVector = 8;                // numbers the inner loops do at once
-constexpr int64_t kSamples = 16;              // pixels for a first guess of the means
+constexpr int64_t kSamples = 16;  // pixels for a first guess of the means
 
-// A group's part of the activations, in numbers, and how it is cut.
-struct Piece {
-  int64_t begin = 0, count = 0;
-  int64_t channels = 0;
-  int64_t width = 0;  // of a line: whole pixels and whole vectors
-  int64_t chunk = 0;  // whole lines
-
-  int64_t pixels() const { return count / channels; }
-  int64_t num_chunks() const { return (count + chunk - 1) / chunk; }
-
-  // Calls work(number of the chunk, its first number, how many).
-  void for_chunks(c10::function_ref<void(int64_t, int64_t, int64_t)> work) const {
-    in_parallel(num_chunks(),
-                [&](int64_t i) { work(i, begin + i * chunk, std::min(chunk, count - i * chunk)); });
-  }
-};
-
-std::vector<Piece> pieces_of(const BatchNormInput& input) {
-  const int64_t channels = input.values.size(1);
-  const int64_t least = std::lcm(channels, kVector);
-  const int64_t width = (kMinWidth + least - 1) / least * least;
-  const int64_t chunk = std::max(width, kChunk / width * width);
-  const int64_t image = input.values.numel() / input.values.size(0);
-  std::vector<Piece> pieces;
-  int64_t begin = 0;
-  for (const int64_t size : input.group_sizes) {
-    pieces.push_back({begin, size * image, channels, width, chunk});
-    begin += size * image;
-  }
-  return pieces;
-}
-
-// Numbers of channels, repeated along a line.
-class Line {
- public:
-  explicit Line(const Piece& piece)
-      : channels_(piece.channels), numbers_(static_cast<size_t>(piece.width)) {}
-
-  float& operator[](int64_t channel) { return numbers_[static_cast<size_t>(channel)]; }
-  // To be called when every channel has its number.
-  const float* repeated() {
-    for (size_t i = static_cast<size_t>(channels_); i < numbers_.size(); ++i) {
-      numbers_[i] = numbers_[i - static_cast<size_t>(channels_)];
-    }
-    return numbers_.data();
-  }
-
- private:
-  int64_t channels_;
-  std::vector<float> numbers_;
-};
-
-// Two sums for each channel, of which every chunk has its own line.
-class Sums {
- public:
-  explicit Sums(const Piece& piece)
-      : piece_(piece), lines_(static_cast<size_t>(2 * piece.num_chunks() * piece.width)) {}
-
-  double* first(int64_t chunk) { return lines_.data() + 2 * chunk * piece_.width; }
-  double* second(int64_t chunk) { return first(chunk) + piece_.width; }
-
-  // Adds up the chunks, then the pixels of a line; the results are in chunk 0.
-  void finish() {
-    const int64_t size = 2 * piece_.width;
-    for (int64_t chunk = 1; chunk < piece_.num_chunks(); ++chunk) {
-      const double* line = first(chunk);
-      for (int64_t i = 0; i < size; ++i) lines_[static_cast<size_t>(i)] += line[i];
-    }
-    for (double* line : {first(0), second(0)}) {
-      for (int64_t i = piece_.channels; i < piece_.width; ++i) line[i % piece_.channels] += line[i];
-    }
-  }
-
- private:
-  const Piece& piece_;
-  std::vector<double> lines_;
-};
-
-// Near the means; sums of differences to these keep their digits where the spread of a
+// A first guess of the means. Sums of differences to it keep their digits where the spread of a
 // channel is small beside its mean.
 const float* guess_means(Line& line, const float* values, const Piece& piece) {
   const int64_t samples = std::min(kSamples, piece.pixels());
@@ -144,8 +60,8 @@ Moments moments_of(const BatchNormInput& input, const Piece& piece) {
   return moments;
 }
 
-// Those of all ranks' images, group by group.
-void share(compute::Ranks& ranks, std::vector<Moments>& groups) {
+// The moments of all ranks' images.
+void sum_over_ranks(compute::Ranks& ranks, std::vector<Moments>& groups) {
   const auto channels = static_cast<int64_t>(groups.front().means.size());
   const auto all =
       torch::empty({static_cast<int64_t>(groups.size()), 2 * channels + 1}, torch::kFloat64);
@@ -168,8 +84,9 @@ void share(compute::Ranks& ranks, std::vector<Moments>& groups) {
   }
 }
 
-// Fills a group's rows of the result's statistics and moves the running ones.
-void use(const BatchNormInput& input, const Moments& moments, float* means, float* inv_stds) {
+// Writes a group's statistics and updates the running ones.
+void write_statistics(const BatchNormInput& input, const Moments& moments, float* means,
+                      float* inv_stds) {
   auto* running_means = input.running_mean.data_ptr<float>();
   auto* running_vars = input.running_var.data_ptr<float>();
   const double pixels = moments.pixels;
@@ -179,8 +96,7 @@ void use(const BatchNormInput& input, const Moments& moments, float* means, floa
   };
   for (size_t c = 0; c < moments.means.size(); ++c) {
     const double mean = moments.means[c], squares = moments.squares[c];
-    // Rounding may leave something below zero of a channel without any spread. The
-    // comparison is this way round for what is not a number to stay so.
+    // Rounding may make it negative for a constant channel. NaN stays NaN.
     const double variance = squares < 0 ? 0 : squares / pixels;
     means[c] = static_cast<float>(mean);
     inv_stds[c] = static_cast<float>(1 / std::sqrt(variance + input.epsilon));
@@ -206,7 +122,7 @@ Affine affine_of(const BatchNormInput& input, const Piece& piece, const float* m
   return affine;
 }
 
-// What the loops of the way back read of a group, along a line.
+// What the loops of the backward pass read of a group, along a line.
 struct GroupLines {
   GroupLines(const BatchNormInput& input, const Piece& piece, const float* group_means,
              const float* inv_stds)
@@ -238,9 +154,9 @@ bool can_run(const BatchNormInput& input) {
   const auto& values = input.values;
   const int64_t used =
       std::accumulate(input.group_sizes.begin(), input.group_sizes.end(), int64_t{0});
-  if (used != values.size(0)) return false;  // Padding is for GPUs.
+  if (used != values.size(0)) return false;  // Padding is used on GPUs.
   if (std::find(input.group_sizes.begin(), input.group_sizes.end(), 0) != input.group_sizes.end()) {
-    return false;  // Only where ranks have shares.
+    return false;  // Shares of ranks.
   }
   return (values.dim() == 2 || values.dim() == 4) && dense(values) && values.numel() > 0 &&
          (!input.residual.defined() ||
@@ -263,12 +179,12 @@ BatchNormResult forward(const BatchNormInput& input) {
   std::vector<Moments> shared;
   if (input.ranks != nullptr) {
     for (const auto& piece : pieces) shared.push_back(moments_of(input, piece));
-    share(*input.ranks, shared);
+    sum_over_ranks(*input.ranks, shared);
     result.pixels = torch::empty({static_cast<int64_t>(pieces.size())}, torch::kFloat64);
   }
   for (size_t i = 0; i < pieces.size(); ++i) {
     const auto& piece = pieces[i];
-    use(input, shared.empty() ? moments_of(input, piece) : shared[i], means, inv_stds);
+    write_statistics(input, shared.empty() ? moments_of(input, piece) : shared[i], means, inv_stds);
     if (!shared.empty()) result.pixels.data_ptr<double>()[i] = shared[i].pixels;
     auto affine = affine_of(input, piece, means, inv_stds);
     const float *scales = affine.scale.repeated(), *shifts = affine.shift.repeated();
@@ -289,38 +205,56 @@ BatchNormResult forward(const BatchNormInput& input) {
   return result;
 }
 
-// With g the gradient behind the rectifier, n pixels, x^ = (x - mean) / std:
+// With g the gradient before ReLU, n pixels, x^ = (x - mean) / std:
 //     dx = weight / std * (g - mean(g) - x^ mean(g x^)).
-BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNormInput& input,
-                            const BatchNormResult& result) {
-  const auto pieces = pieces_of(input);
-  BatchNormGradients gradients{
-      like(input.values), {}, torch::zeros_like(input.weight), torch::zeros_like(input.bias)};
-  const auto* dy = output_gradient.data_ptr<float>();
-  const auto* values = input.values.data_ptr<float>();
-  const auto* weights = input.weight.data_ptr<float>();
-  const auto* means = result.mean.data_ptr<float>();
-  const auto* inv_stds = result.inv_std.data_ptr<float>();
-  auto* dx = gradients.values.data_ptr<float>();
-
-  // What a residual block let through is not known from the values alone. But its
-  // shortcut has just that gradient, so that it is found once and read again.
-  const bool both = input.residual.defined() && input.relu;
-  if (input.residual.defined()) {
-    gradients.residual = both ? like(input.values) : output_gradient;
+class Backward {
+ public:
+  Backward(const torch::Tensor& output_gradient, const BatchNormInput& input,
+           const BatchNormResult& result)
+      : output_gradient_(output_gradient),
+        input_(input),
+        result_(result),
+        // What ReLU let pass behind a residual addition is not known from the values alone. But
+        // the residual has just that gradient, so it is computed once and read again.
+        keeps_gradient_(input.residual.defined() && input.relu),
+        pieces_(pieces_of(input)),
+        sums_(torch::empty({static_cast<int64_t>(pieces_.size()), 2, channels()}, torch::kFloat64)),
+        gradients_{like(input.values), input.residual.defined() ? output_gradient : torch::Tensor(),
+                   torch::zeros_like(input.weight), torch::zeros_like(input.bias)} {
+    if (keeps_gradient_) gradients_.residual = like(input.values);
   }
-  const auto* outputs = both ? result.output.data_ptr<float>() : nullptr;
-  auto* rectified = both ? gradients.residual.data_ptr<float>() : nullptr;
-  const auto rectifier = both         ? Rectifier::kFromOutput
-                         : input.relu ? Rectifier::kRecomputed
-                                      : Rectifier::kNone;
-  // Two sums for every channel of every group: of gradients, and of their products with x^.
-  const auto channels = input.values.size(1);
-  const auto all =
-      torch::empty({static_cast<int64_t>(pieces.size()), 2, channels}, torch::kFloat64);
-  const auto sum_up = [&](size_t i) {
-    const auto& piece = pieces[i];
-    GroupLines lines(input, piece, means + i * channels, inv_stds + i * channels);
+
+  BatchNormGradients run_all() {
+    if (input_.ranks != nullptr) {
+      for (size_t i = 0; i < pieces_.size(); ++i) sum_up(i);
+      input_.ranks->sum(sums_);
+    }
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      if (input_.ranks == nullptr) sum_up(i);
+      write_input_gradient(i);
+    }
+    return gradients_;
+  }
+
+ private:
+  int64_t channels() const { return input_.values.size(1); }
+  const float* means(size_t i) const { return result_.mean.data_ptr<float>() + i * channels(); }
+  const float* inv_stds(size_t i) const {
+    return result_.inv_std.data_ptr<float>() + i * channels();
+  }
+  // A group's sums of gradients, then of their products with x^.
+  double* totals(size_t i) { return sums_.data_ptr<double>() + i * 2 * channels(); }
+
+  void sum_up(size_t i) {
+    const auto& piece = pieces_[i];
+    const GroupLines lines(input_, piece, means(i), inv_stds(i));
+    const auto* dy = output_gradient_.data_ptr<float>();
+    const auto* values = input_.values.data_ptr<float>();
+    const auto* outputs = keeps_gradient_ ? result_.output.data_ptr<float>() : nullptr;
+    auto* kept = keeps_gradient_ ? gradients_.residual.data_ptr<float>() : nullptr;
+    const auto relu = keeps_gradient_ ? ReluMask::kFromOutput
+                      : input_.relu   ? ReluMask::kRecomputed
+                                      : ReluMask::kNone;
     Sums sums(piece);
     piece.for_chunks([&](int64_t chunk, int64_t first, int64_t count) {
       run(GradientSumsLoop{.gradients = dy + first,
@@ -328,56 +262,68 @@ BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNor
                            .count = count,
                            .means = lines.means,
                            .width = piece.width,
-                           .rectifier = rectifier,
+                           .relu = relu,
                            .scales = lines.scales,
                            .shifts = lines.shifts,
-                           .outputs = both ? outputs + first : nullptr,
-                           .rectified = both ? rectified + first : nullptr,
+                           .outputs = keeps_gradient_ ? outputs + first : nullptr,
+                           .kept = keeps_gradient_ ? kept + first : nullptr,
                            .sums = sums.first(chunk),
                            .products = sums.second(chunk)});
     });
     sums.finish();
-    double* totals = all.data_ptr<double>() + i * 2 * channels;
-    for (int64_t c = 0; c < channels; ++c) {
-      totals[c] = sums.first(0)[c];
-      totals[channels + c] = sums.second(0)[c] * inv_stds[i * channels + c];
-      gradients.bias.data_ptr<float>()[c] += static_cast<float>(totals[c]);
-      gradients.weight.data_ptr<float>()[c] += static_cast<float>(totals[channels + c]);
+    for (int64_t c = 0; c < channels(); ++c) {
+      totals(i)[c] = sums.first(0)[c];
+      totals(i)[channels() + c] = sums.second(0)[c] * inv_stds(i)[c];
+      gradients_.bias.data_ptr<float>()[c] += static_cast<float>(totals(i)[c]);
+      gradients_.weight.data_ptr<float>()[c] += static_cast<float>(totals(i)[channels() + c]);
     }
-  };
-  if (input.ranks != nullptr) {
-    for (size_t i = 0; i < pieces.size(); ++i) sum_up(i);
-    input.ranks->sum(all);
   }
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (input.ranks == nullptr) sum_up(i);
-    const auto& piece = pieces[i];
-    GroupLines lines(input, piece, means + i * channels, inv_stds + i * channels);
-    const double* totals = all.data_ptr<double>() + i * 2 * channels;
-    const auto pixels = input.ranks != nullptr ? result.pixels.data_ptr<double>()[i]
-                                               : static_cast<double>(piece.pixels());
+
+  void write_input_gradient(size_t i) {
+    const auto& piece = pieces_[i];
+    const GroupLines lines(input_, piece, means(i), inv_stds(i));
+    const auto pixels = input_.ranks != nullptr ? result_.pixels.data_ptr<double>()[i]
+                                                : static_cast<double>(piece.pixels());
+    const auto* weights = input_.weight.data_ptr<float>();
     Line slope(piece), offset(piece);
-    for (int64_t c = 0; c < channels; ++c) {
-      const double inv_std = inv_stds[i * channels + c], scale = weights[c] * inv_std;
-      slope[c] = static_cast<float>(-scale * inv_std * totals[channels + c] / pixels);
-      offset[c] = static_cast<float>(-scale * totals[c] / pixels);
+    for (int64_t c = 0; c < channels(); ++c) {
+      const double inv_std = inv_stds(i)[c], scale = weights[c] * inv_std;
+      slope[c] = static_cast<float>(-scale * inv_std * totals(i)[channels() + c] / pixels);
+      offset[c] = static_cast<float>(-scale * totals(i)[c] / pixels);
     }
     const float *slopes = slope.repeated(), *offsets = offset.repeated();
+    const auto* gradients =
+        (keeps_gradient_ ? gradients_.residual : output_gradient_).data_ptr<float>();
+    const auto* values = input_.values.data_ptr<float>();
+    auto* dx = gradients_.values.data_ptr<float>();
     piece.for_chunks([&](int64_t, int64_t first, int64_t count) {
-      run(InputGradientLoop{.gradients = (both ? rectified : dy) + first,
-                            .values = values + first,
-                            .input_gradients = dx + first,
-                            .count = count,
-                            .means = lines.means,
-                            .scales = lines.scales,
-                            .slopes = slopes,
-                            .offsets = offsets,
-                            .width = piece.width,
-                            .rectifier = both ? Rectifier::kNone : rectifier,
-                            .shifts = lines.shifts});
+      run(InputGradientLoop{
+          .gradients = gradients + first,
+          .values = values + first,
+          .input_gradients = dx + first,
+          .count = count,
+          .means = lines.means,
+          .scales = lines.scales,
+          .slopes = slopes,
+          .offsets = offsets,
+          .width = piece.width,
+          .relu = input_.relu && !keeps_gradient_ ? ReluMask::kRecomputed : ReluMask::kNone,
+          .shifts = lines.shifts});
     });
   }
-  return gradients;
+
+  const torch::Tensor& output_gradient_;
+  const BatchNormInput& input_;
+  const BatchNormResult& result_;
+  bool keeps_gradient_;
+  std::vector<Piece> pieces_;
+  torch::Tensor sums_;  // double [groups, 2, C]
+  BatchNormGradients gradients_;
+};
+
+BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNormInput& input,
+                            const BatchNormResult& result) {
+  return Backward(output_gradient, input, result).run_all();
 }
 
 }  // namespace

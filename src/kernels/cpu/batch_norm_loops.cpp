@@ -81,7 +81,7 @@ struct Moments {
   }
 };
 
-template <Rectifier rectifier>
+template <ReluMask relu>
 struct GradientSums {
   const GradientSumsLoop loop;
   float *first, *second;  // sums and products
@@ -95,7 +95,7 @@ struct GradientSums {
     using V = typename Lanes::Value;
     const V mean = load<Lanes>(loop.means + i);
     V scale{}, shift{};
-    if constexpr (rectifier == Rectifier::kRecomputed) {
+    if constexpr (relu == ReluMask::kRecomputed) {
       scale = load<Lanes>(loop.scales + i);
       shift = load<Lanes>(loop.shifts + i);
     }
@@ -105,11 +105,11 @@ struct GradientSums {
       const int64_t at = offset + line * length + i;
       const V x = load<Lanes>(loop.values + at);
       V g = load<Lanes>(loop.gradients + at);
-      if constexpr (rectifier == Rectifier::kRecomputed) {
+      if constexpr (relu == ReluMask::kRecomputed) {
         g = x * scale + shift <= V{} ? V{} : g;
-      } else if constexpr (rectifier == Rectifier::kFromOutput) {
+      } else if constexpr (relu == ReluMask::kFromOutput) {
         g = load<Lanes>(loop.outputs + at) <= V{} ? V{} : g;
-        place<Lanes>(loop.rectified + at) = g;
+        place<Lanes>(loop.kept + at) = g;
       }
       sum += g;
       product += g * (x - mean);
@@ -132,13 +132,13 @@ struct Normalise {
     V y =
         load<Lanes>(loop.values + at) * load<Lanes>(loop.scales + i) + load<Lanes>(loop.shifts + i);
     if constexpr (residual) y += load<Lanes>(loop.residuals + at);
-    // What is not a number stays so.
+    // NaN stays NaN.
     if constexpr (relu) y = y < V{} ? V{} : y;
     place<Lanes>(loop.outputs + at) = y;
   }
 };
 
-template <Rectifier rectifier>
+template <ReluMask relu>
 struct InputGradient {
   const InputGradientLoop loop;
 
@@ -150,7 +150,7 @@ struct InputGradient {
     const int64_t at = offset + i;
     const V x = load<Lanes>(loop.values + at), scale = load<Lanes>(loop.scales + i);
     V g = load<Lanes>(loop.gradients + at);
-    if constexpr (rectifier == Rectifier::kRecomputed) {
+    if constexpr (relu == ReluMask::kRecomputed) {
       g = x * scale + load<Lanes>(loop.shifts + i) <= V{} ? V{} : g;
     }
     place<Lanes>(loop.input_gradients + at) =
@@ -200,19 +200,19 @@ void run(const NormaliseLoop& loop) {
 
 void run(const GradientSumsLoop& loop) {
   const SumLines sums(loop.width);
-  switch (loop.rectifier) {
-    case Rectifier::kNone:
-      return vectorised(GradientSums<Rectifier::kNone>{loop, sums.first, sums.second});
-    case Rectifier::kRecomputed:
-      return vectorised(GradientSums<Rectifier::kRecomputed>{loop, sums.first, sums.second});
-    case Rectifier::kFromOutput:
-      return vectorised(GradientSums<Rectifier::kFromOutput>{loop, sums.first, sums.second});
+  switch (loop.relu) {
+    case ReluMask::kNone:
+      return vectorised(GradientSums<ReluMask::kNone>{loop, sums.first, sums.second});
+    case ReluMask::kRecomputed:
+      return vectorised(GradientSums<ReluMask::kRecomputed>{loop, sums.first, sums.second});
+    case ReluMask::kFromOutput:
+      return vectorised(GradientSums<ReluMask::kFromOutput>{loop, sums.first, sums.second});
   }
 }
 
 void run(const InputGradientLoop& loop) {
-  loop.rectifier == Rectifier::kRecomputed ? vectorised(InputGradient<Rectifier::kRecomputed>{loop})
-                                           : vectorised(InputGradient<Rectifier::kNone>{loop});
+  loop.relu == ReluMask::kRecomputed ? vectorised(InputGradient<ReluMask::kRecomputed>{loop})
+                                     : vectorised(InputGradient<ReluMask::kNone>{loop});
 }
 
 }  // namespace proca::kernels

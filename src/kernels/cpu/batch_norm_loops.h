@@ -3,13 +3,11 @@
 // The inner loops of batch normalisation on a CPU, over dense activations whose channels
 // are neighbours in memory.
 //
-// They see a piece of activations as a flat array of `count` numbers, cut into lines of
-// `width`: a whole number of pixels, so that few channels make long lines too. What
-// belongs to a channel is repeated along a line, and so are the sums over pixels. The
-// last line may be shorter.
+// Activations are a flat array of `count` numbers, in lines of `width`: a whole number of pixels,
+// so that few channels make long lines too. Numbers of channels, and sums over pixels, are
+// repeated along a line. The last line may be shorter.
 //
-// Every number of a line is computed by itself, in the same order with any instruction
-// set: so are the results.
+// Every number of a line is computed by itself, so results do not depend on the instruction set.
 
 #include <cstdint>
 
@@ -26,7 +24,7 @@ struct MomentsLoop {
 };
 void run(const MomentsLoop& loop);
 
-/// y = x * scale + shift, plus a residual, rectified.
+/// y = ReLU(x * scale + shift + residual).
 struct NormaliseLoop {
   const float* values = nullptr;
   const float* residuals = nullptr;  ///< null for none
@@ -39,25 +37,25 @@ struct NormaliseLoop {
 };
 void run(const NormaliseLoop& loop);
 
-/// How the way back finds out what the rectifier let through.
-enum class Rectifier {
+/// How the backward pass knows what ReLU let pass.
+enum class ReluMask {
   kNone,
   kRecomputed,  ///< x * scale + shift is positive
   kFromOutput,  ///< the output is positive
 };
 
-/// Adds up the gradient g behind the rectifier, and g * (x - mean), over all lines.
+/// Adds up the gradient g before ReLU, and g * (x - mean), over all lines.
 struct GradientSumsLoop {
   const float* gradients = nullptr;  ///< of the output
   const float* values = nullptr;
   int64_t count = 0;
   const float* means = nullptr;  ///< a line
   int64_t width = 0;
-  Rectifier rectifier = Rectifier::kNone;
+  ReluMask relu = ReluMask::kNone;
   const float* scales = nullptr;   ///< a line; kRecomputed
   const float* shifts = nullptr;   ///< a line; kRecomputed
   const float* outputs = nullptr;  ///< kFromOutput
-  float* rectified = nullptr;      ///< kFromOutput: where g is kept
+  float* kept = nullptr;           ///< kFromOutput: where g is stored
   double* sums = nullptr;          ///< a line
   double* products = nullptr;      ///< a line
 };
@@ -65,7 +63,7 @@ void run(const GradientSumsLoop& loop);
 
 /// Gradient of x: scale * g + slope * (x - mean) + offset.
 struct InputGradientLoop {
-  const float* gradients = nullptr;  ///< of the output; behind the rectifier if that is kNone
+  const float* gradients = nullptr;  ///< of the output; before ReLU if `relu` is kNone
   const float* values = nullptr;
   float* input_gradients = nullptr;
   int64_t count = 0;
@@ -74,8 +72,8 @@ struct InputGradientLoop {
   const float* slopes = nullptr;   ///< a line
   const float* offsets = nullptr;  ///< a line
   int64_t width = 0;
-  Rectifier rectifier = Rectifier::kNone;  ///< or kRecomputed
-  const float* shifts = nullptr;           ///< a line; kRecomputed
+  ReluMask relu = ReluMask::kNone;  ///< or kRecomputed
+  const float* shifts = nullptr;    ///< a line; kRecomputed
 };
 void run(const InputGradientLoop& loop);
 

@@ -40,7 +40,7 @@ struct Block<Sixteen> {
 static_assert(WinogradShape::kBlock % Block<Eight>::kRows == 0 &&
               WinogradShape::kBlock % Block<Sixteen>::kRows == 0);
 
-// Memory of a thread for its transforms: it is asked for thousands of times a second.
+// Workspace of a thread, kept between calls.
 class Scratch {
  public:
   float* take(int64_t count) {
@@ -63,7 +63,7 @@ float* scratch(int64_t count) {
   return memory.take(count);
 }
 
-// What a thread needs for a convolution: a pixel of zeros, transforms of input and output.
+// Workspace of a convolution: a pixel of zeros, transforms of input and output.
 struct Room {
   explicit Room(const WinogradShape& shape)
       : together(shape.tiles_together()),
@@ -221,11 +221,11 @@ struct Weights {
   const TransformWeights& loop;
 
   [[gnu::always_inline]] void operator()() const {
-    loop.way == WinogradWay::kForward ? straight() : turned();
+    loop.way == WinogradWay::kForward ? transposed() : rotated();
   }
 
   // Neighbours in memory are neighbours in the result.
-  [[gnu::always_inline]] void turned() const {
+  [[gnu::always_inline]] void rotated() const {
     const int64_t in = loop.in_channels, out = loop.out_channels;
     for (int64_t k = loop.first; k < loop.last; ++k) {
       for (int64_t c = 0; c < in; c += Lanes::kLanes) {
@@ -237,8 +237,8 @@ struct Weights {
     }
   }
 
-  // They are not: a square of kernels is turned over first.
-  [[gnu::always_inline]] void straight() const {
+  // They are not: a square of kernels is transposed first.
+  [[gnu::always_inline]] void transposed() const {
     constexpr int64_t kLanes = Lanes::kLanes;
     const int64_t in = loop.in_channels, out = loop.out_channels;
     float square[kKernel * kKernel][kLanes][kLanes];  // pixel, c, k

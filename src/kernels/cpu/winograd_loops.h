@@ -8,11 +8,11 @@
 //
 //     Y = A' [ (G g G') * (B' d B) ] A
 //
-// with small matrices A, B, G of fixed numbers, kernel g, pixels d and * number by number. Over
+// with small constant matrices A, B, G, kernel g, pixels d and the element-wise product *. Over
 // many channels and tiles, * is a product of matrices for each of the 36 positions of a
-// transformed tile: 36 multiplications for 16 pixels, which otherwise take 144. Both ways
-// back have the same form: that to the input is a convolution with turned kernels, that to
-// the kernels sums (B' d B) * (A dY A') over tiles.
+// transformed tile: 36 multiplications for 16 pixels instead of 144. Both gradients have the
+// same form: that of the input is a convolution with rotated kernels, that of the kernels sums
+// (B' d B) * (A dY A') over tiles.
 //
 // A tile's result depends on its own pixels only: not on other images, threads or their number.
 
@@ -42,7 +42,7 @@ struct WinogradShape {
 /// What transformed weights are for.
 enum class WinogradWay {
   kForward,   ///< [36, C, K]
-  kBackward,  ///< to the input: kernels turned by half a circle, [36, K, C]
+  kBackward,  ///< of the input: kernels rotated by 180 degrees, [36, K, C]
 };
 
 /// G g G' of the kernels [first, last) of `weights`, [K, 3, 3, C] in memory; their number is a

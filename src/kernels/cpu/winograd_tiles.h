@@ -50,8 +50,8 @@ template <int kPixels>
   return pixels;
 }
 
-// Transforms of up to `tiles` tiles, [36, tiles, channels]. Positions lie a little more than
-// that apart: at a multiple of a page they would all want the same place of the cache.
+// Transforms of up to `tiles` tiles, [36, tiles, channels]. Positions are padded:
+// at multiples of a page they would be mapped to the same cache lines.
 struct Transforms {
   float* numbers;
   int64_t channels, stride;
@@ -121,7 +121,7 @@ template <typename Lanes>
       transforms, to);
 }
 
-// A' M A of a tile, and what else is done with an output.
+// A' M A of a tile, then bias, residual and ReLU.
 template <typename Lanes>
 [[gnu::always_inline]] inline void transform_output_tile(const ConvolveTiles& loop, int64_t tile,
                                                          const Transforms& transforms,
@@ -154,7 +154,7 @@ template <typename Lanes>
         const int64_t at = first + (i * shape.width + j) * channels + k;
         V y = line[j] + bias;
         if (loop.residual != nullptr) y += load<Lanes>(loop.residual + at);
-        // What is not a number stays so.
+        // NaN stays NaN.
         if (loop.relu) y = y < V{} ? V{} : y;
         place<Lanes>(loop.output + at) = y;
       }

@@ -3,9 +3,9 @@
 // The matrices of Winograd's convolution (see winograd_loops.h), applied to a line of six, four
 // or three vectors. Each reads vectors that lie `step` apart and writes them `to` apart.
 //
-// Pixels and kernels are taken for the coefficients of polynomials, and multiplied by their
-// values at 0, two pairs of points, and infinity. The usual 1 and 2 would save multiplications,
-// and round four times as much away.
+// Pixels and kernels are coefficients of polynomials, which are multiplied by their values at 0,
+// two pairs of points, and infinity. The usual points 1 and 2 would save multiplications, and
+// lose four times as much to rounding.
 
 #include <numbers>
 

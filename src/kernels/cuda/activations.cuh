@@ -4,12 +4,11 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/batch_norm_launch.h"
+
 namespace proca::kernels::cuda {
 
-/// Channels that one thread looks after: 16 bytes of bfloat16.
-constexpr int kUnit = 8;
-
-/// Their values.
+/// What a thread loads at once: neighbouring channels of a pixel.
 struct Unit {
   float value[kUnit];
 };

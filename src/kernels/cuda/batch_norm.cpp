@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include <ATen/cuda/CUDAContext.h>
@@ -21,6 +22,23 @@ cuda::ElementType type_of(const torch::Tensor& values) {
                                                   : cuda::ElementType::kFloat;
 }
 
+// Chooses the chunks of the groups in `first_pixel`.
+void divide_pixels(cuda::Layout& layout, int num_multiprocessors) {
+  const int width = cuda::block_width(layout.channels);
+  const int64_t tiles = layout.channels / (width * cuda::kUnit);
+  const int64_t rows = cuda::kThreads / width;
+  const int64_t pixels = std::max<int64_t>(1, layout.first_pixel[layout.num_groups]);
+  // Six blocks for every multiprocessor, but no chunk of less than four pixels a thread.
+  const int64_t wanted = std::max<int64_t>(1, 6 * num_multiprocessors / tiles);
+  for (int group = 0; group < layout.num_groups; ++group) {
+    const int64_t count = layout.first_pixel[group + 1] - layout.first_pixel[group];
+    const int64_t fair = (wanted * count + pixels - 1) / pixels;
+    const int64_t most = std::max<int64_t>(1, count / (4 * rows));
+    layout.first_chunk[group + 1] =
+        layout.first_chunk[group] + static_cast<int>(std::min(fair, most));
+  }
+}
+
 cuda::Layout layout_of(const BatchNormInput& input) {
   const auto& values = input.values;
   cuda::Layout layout;
@@ -31,7 +49,7 @@ cuda::Layout layout_of(const BatchNormInput& input) {
     layout.first_pixel[group + 1] =
         layout.first_pixel[group] + input.group_sizes[group] * pixels_per_image;
   }
-  cuda::share_out(layout, at::cuda::getCurrentDeviceProperties()->multiProcessorCount);
+  divide_pixels(layout, at::cuda::getCurrentDeviceProperties()->multiProcessorCount);
   return layout;
 }
 
@@ -44,39 +62,30 @@ bool can_run(const BatchNormInput& input) {
   const auto type = values.scalar_type();
   return values.is_cuda() && (values.dim() == 4 || values.dim() == 2) && values.numel() > 0 &&
          (type == torch::kFloat32 || type == torch::kBFloat16) &&
-         values.size(1) % cuda::kChannelMultiple == 0 &&
-         input.weight.scalar_type() == torch::kFloat32 &&
+         values.size(1) % cuda::kUnit == 0 && input.weight.scalar_type() == torch::kFloat32 &&
          input.group_sizes.size() <= static_cast<size_t>(cuda::kMaxGroups);
 }
 
-// What lies behind the last group: whatever comes of it must not be infinite, since weights'
-// gradients multiply it with zero.
+// Padding behind the last group must be finite: gradients of weights multiply it with zero.
 void clear_padding(const BatchNormInput& input, torch::Tensor& values) {
   const int64_t used = num_used(input);
   if (used < values.size(0)) values.narrow(0, used, values.size(0) - used).zero_();
 }
 
-void launch_alone(const cuda::Forward& work, cudaStream_t stream) {
-  cuda::launch_forward(work, stream);
-}
-void launch_alone(const cuda::Backward& work, cudaStream_t stream) {
-  cuda::launch_backward(work, stream);
-}
-
-// As a whole, or with a meeting of the ranks in the middle. A rank without images comes here
-// as well: all have to round alike.
+// With several ranks, their totals are summed in between. A rank without images takes part, too:
+// all must round alike.
 template <typename Work>
 void launch(const Work& work, const torch::Tensor& totals, compute::Ranks* ranks) {
   const auto stream = at::cuda::getCurrentCUDAStream();
-  if (ranks == nullptr) {
-    launch_alone(work, stream);
-  } else {
-    cuda::launch_totals(work, stream);
-    C10_CUDA_KERNEL_LAUNCH_CHECK();
-    ranks->sum(totals);
-    cuda::launch_from_totals(work, stream);
-  }
+  cuda::launch_sums(work, stream);
   C10_CUDA_KERNEL_LAUNCH_CHECK();
+  if (ranks != nullptr) ranks->sum(totals);
+  cuda::launch_output(work, stream);
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+}
+
+torch::Tensor empty_partial(const cuda::Layout& layout, const torch::TensorOptions& floats) {
+  return torch::empty({layout.num_chunks(), 2, layout.channels}, floats);
 }
 
 BatchNormResult forward(const BatchNormInput& input) {
@@ -93,11 +102,11 @@ BatchNormResult forward(const BatchNormInput& input) {
   if (input.residual.defined()) {
     residual = dense(input.residual.to(values.scalar_type()));
     if (input.relu) {
-      result.mask = torch::empty({values.numel() / cuda::kChannelMultiple},
-                                 values.options().dtype(torch::kUInt8));
+      result.mask =
+          torch::empty({values.numel() / cuda::kUnit}, values.options().dtype(torch::kUInt8));
     }
   }
-  const auto partial = torch::empty({cuda::partial_size(layout)}, floats);
+  const auto partial = empty_partial(layout, floats);
   cuda::Forward work{.layout = layout,
                      .type = type_of(values),
                      .values = values.data_ptr(),
@@ -138,10 +147,10 @@ BatchNormGradients backward(const torch::Tensor& output_gradient, const BatchNor
   gradients.weight = torch::empty_like(input.weight);
   gradients.bias = torch::empty_like(input.bias);
   if (input.residual.defined()) {
-    // Without a rectifier the residual gets what comes in, as it is.
+    // Without ReLU the gradient passes through.
     gradients.residual = input.relu ? torch::empty_like(values) : incoming;
   }
-  const auto partial = torch::empty({cuda::partial_size(layout)}, floats);
+  const auto partial = empty_partial(layout, floats);
   const auto coefficients = torch::empty({2, layout.num_groups, layout.channels}, floats);
   cuda::Backward work{.layout = layout,
                       .type = type_of(values),

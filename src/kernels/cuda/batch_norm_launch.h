@@ -4,20 +4,32 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/cuda/element_type.h"
-
-// What batch_norm.cu offers to batch_norm.cpp. Neither LibTorch's headers nor CUDA's
-// compiler see each other: together they take minutes.
+// The interface between batch_norm.cpp and the .cu files. LibTorch's headers and CUDA's compiler
+// do not see each other: together they take minutes.
 
 namespace proca::kernels::cuda {
 
-/// A batch may consist of so many groups at most.
+/// Groups in a batch at most.
 constexpr int kMaxGroups = 8;
 
-/// Activations are [pixels, channels], channels in multiples of this.
-constexpr int kChannelMultiple = 8;
+/// Activations are [pixels, channels], channels in multiples of this. A thread handles so many
+/// neighbouring channels: 16 bytes of bfloat16.
+constexpr int kUnit = 8;
 
-/// Where groups begin, and how their pixels are shared out to blocks.
+/// Threads of a block.
+constexpr int kThreads = 256;
+
+/// Threads of a block along the channels: at most 32, and a divisor of channels / kUnit.
+inline int block_width(int channels) {
+  int width = 1;
+  while (width < 32 && channels / kUnit % (2 * width) == 0) width *= 2;
+  return width;
+}
+
+/// Of activations.
+enum class ElementType { kFloat, kBFloat16 };
+
+/// Where groups begin, and how their pixels are divided among blocks.
 struct Layout {
   int channels = 0;
   int num_groups = 0;
@@ -25,12 +37,6 @@ struct Layout {
   int first_chunk[kMaxGroups + 1] = {};      // likewise; a chunk is the work of one block
   int num_chunks() const { return first_chunk[num_groups]; }
 };
-
-/// Chooses the chunks for group sizes that are in `first_pixel` already.
-void share_out(Layout& layout, int num_multiprocessors);
-
-/// Floats that `partial` below must hold.
-int64_t partial_size(const Layout& layout);
 
 struct Forward {
   Layout layout;
@@ -49,14 +55,14 @@ struct Forward {
   float* mean = nullptr;     // [groups, channels]
   float* inv_std = nullptr;  // [groups, channels]
   uint8_t* mask = nullptr;   // [pixels, channels / 8]; null: not wanted
-  float* partial = nullptr;
-  /// Of several ranks, [groups, 1 + 2 channels]: number of pixels, sums, sums of squares.
+  float* partial = nullptr;  // [chunks, 2, channels], workspace
+  /// With several ranks, [groups, 1 + 2 channels]: number of pixels, sums, sums of squares.
   double* totals = nullptr;
 };
-void launch_forward(const Forward& work, cudaStream_t stream);
-/// The same in two parts: writes `totals`; then, when those of all ranks are in it, goes on.
-void launch_totals(const Forward& work, cudaStream_t stream);
-void launch_from_totals(const Forward& work, cudaStream_t stream);
+/// Sums up: writes statistics or, with several ranks, `totals` of this rank.
+void launch_sums(const Forward& work, cudaStream_t stream);
+/// Writes the output; with several ranks `totals` are those of all by now.
+void launch_output(const Forward& work, cudaStream_t stream);
 
 struct Backward {
   Layout layout;
@@ -67,22 +73,21 @@ struct Backward {
   const float* bias = nullptr;
   const float* mean = nullptr;
   const float* inv_std = nullptr;
-  const uint8_t* mask = nullptr;  // null: the rectifier, if any, is found again from `values`
+  const uint8_t* mask = nullptr;  // null: the sign of the output is recomputed from `values`
   bool relu = false;
   void* values_gradient = nullptr;
   void* residual_gradient = nullptr;  // null: not wanted
-  float* weight_gradient = nullptr;   // [channels]
-  float* bias_gradient = nullptr;     // [channels]
-  float* partial = nullptr;
-  float* coefficients = nullptr;  // [2, groups, channels], scratch
-  /// Of several ranks, [groups, 2, channels]: sums of the gradient, and of its products with
-  /// normalised values. Null: this process alone.
+  float* weight_gradient = nullptr;   // [channels], of this rank
+  float* bias_gradient = nullptr;     // [channels], of this rank
+  float* partial = nullptr;           // [chunks, 2, channels], workspace
+  float* coefficients = nullptr;      // [2, groups, channels], workspace
+  /// With several ranks, [groups, 2, channels]: sums of the gradient, and of its products with
+  /// normalised values.
   double* totals = nullptr;
   const double* pixels = nullptr;  // [groups], of all ranks; with `totals`
 };
-void launch_backward(const Backward& work, cudaStream_t stream);
-/// The same in two parts, as above; weight and bias get the gradients of this rank.
-void launch_totals(const Backward& work, cudaStream_t stream);
-void launch_from_totals(const Backward& work, cudaStream_t stream);
+/// As above: gradients of weight and bias, and coefficients or `totals`.
+void launch_sums(const Backward& work, cudaStream_t stream);
+void launch_output(const Backward& work, cudaStream_t stream);
 
 }  // namespace proca::kernels::cuda

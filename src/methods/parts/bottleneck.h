@@ -4,7 +4,7 @@
 #include <string>
 
 #include "models/nets/linear_layers.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/models/classifier_network.h"
 
 namespace proca::methods {

@@ -1,5 +1,7 @@
 #include "methods/parts/prototype_options.h"
 
+#include "adaptation/detection_rules.h"
+
 namespace proca::methods {
 namespace {
 

@@ -7,7 +7,7 @@
 #include "adaptation/schedule.h"
 #include "proca/adaptation/pseudo_labels.h"
 #include "proca/adaptation/shared_classes.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/losses/prototype_contrastive.h"
 #include "proca/methods/method.h"
 

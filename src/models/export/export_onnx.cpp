@@ -14,7 +14,7 @@ namespace proca::models {
 namespace {
 
 constexpr int64_t kOperatorSet = 13;
-constexpr int64_t kFormatVersion = 7;  // The one that came with operator set 13.
+constexpr int64_t kFormatVersion = 7;  // the one of operator set 13
 
 void describe_value(onnx::ValueInfoProto& value, const std::string& name,
                     std::vector<int64_t> sizes) {
@@ -87,14 +87,14 @@ void add_layer(onnx::GraphProto& graph, const Layer& layer,
       epsilon.set_f(static_cast<float>(layer.epsilon));
       return;
     }
+    case LayerKind::kMaxPool:
+      set_window(add_node(graph, "MaxPool", layer.name, inputs), layer);
+      return;
     case LayerKind::kRelu:
       add_node(graph, "Relu", layer.name, inputs);
       return;
     case LayerKind::kElu:
       add_node(graph, "Elu", layer.name, inputs);
-      return;
-    case LayerKind::kMaxPool:
-      set_window(add_node(graph, "MaxPool", layer.name, inputs), layer);
       return;
     case LayerKind::kAdd:
       add_node(graph, "Add", layer.name, inputs);

@@ -37,7 +37,7 @@ def features(self, images: Tensor) -> Tensor:
         output = torch.mean(output, [2, 3])
 )";
 
-// Every module gets a class name of its own, from its place in the tree:
+// Every module gets its own class name, from its place in the tree:
 // LibTorch hashes types by name, and its hash table outgrows all memory when
 // many different types share one.
 torch::jit::Module make_module(std::string place) {

@@ -1,7 +1,6 @@
 #include "models/inference/inference_network.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -11,8 +10,8 @@
 namespace proca::models {
 namespace {
 
-// How many layers read each value. The two results of the network count as
-// read by the caller, so that nothing overwrites or frees them.
+// How many layers read each value. The two results of the network count as read by
+// the caller, so they are neither overwritten nor freed.
 std::unordered_map<std::string, int64_t> count_readers(const LayerGraph& graph) {
   std::unordered_map<std::string, int64_t> readers;
   for (const auto& layer : graph.layers) {
@@ -28,46 +27,12 @@ torch::Tensor channels_last(const torch::Tensor& tensor, torch::ScalarType dtype
                    torch::MemoryFormat::ChannelsLast);
 }
 
-// What a batch-norm multiplies with and adds, [C] each.
-struct Affine {
-  torch::Tensor scale, shift;
-};
-
-// Of every batch-norm, by name, in double precision: the division is done once and used for
-// every pixel. All at once: for a GPU hundreds of small pieces of work are the slow part.
-std::unordered_map<std::string, Affine> affine_of_batch_norms(
-    const LayerGraph& graph, const std::map<std::string, torch::Tensor>& tensors) {
-  std::vector<std::string> names;
-  std::vector<int64_t> sizes;
-  std::vector<double> epsilons;
-  for (const auto& layer : graph.layers) {
-    if (layer.kind != LayerKind::kBatchNorm) continue;
-    names.push_back(layer.name);
-    sizes.push_back(tensors.at(layer.name + ".weight").size(0));
-    epsilons.insert(epsilons.end(), static_cast<size_t>(sizes.back()), layer.epsilon);
-  }
-  const auto all = [&](const char* part) {
-    std::vector<torch::Tensor> parts;
-    for (const auto& name : names) parts.push_back(tensors.at(name + part).detach());
-    return torch::cat(parts).to(torch::kFloat64);
-  };
-  const auto weight = all(".weight");
-  const auto epsilon = torch::tensor(epsilons, torch::kFloat64).to(weight.device());
-  const auto scale = weight / (all(".running_var") + epsilon).sqrt();
-  const auto shift = all(".bias") - scale * all(".running_mean");
-  const auto scales = scale.split_with_sizes(sizes), shifts = shift.split_with_sizes(sizes);
-  std::unordered_map<std::string, Affine> affine;
-  for (size_t i = 0; i < names.size(); ++i) affine[names[i]] = {scales[i], shifts[i]};
-  return affine;
-}
-
 }  // namespace
 
 BoundGraph fold_batch_norms(const LayerGraph& graph,
                             const std::map<std::string, torch::Tensor>& tensors) {
   torch::NoGradGuard no_grad;
   const auto readers = count_readers(graph);
-  std::optional<std::unordered_map<std::string, Affine>> affine;
   BoundGraph folded{.graph = {.layers = {}, .features = graph.features, .logits = graph.logits},
                     .tensors = {}};
   std::unordered_map<std::string, std::string> renamed;  // batch-norm -> what it was folded into
@@ -90,8 +55,12 @@ BoundGraph fold_batch_norms(const LayerGraph& graph,
     TORCH_CHECK(
         (kind == LayerKind::kConvolution || kind == LayerKind::kLinear) && readers.at(before) == 1,
         "batch-norm ", layer.name, " does not follow a layer of its own to be folded into");
-    if (!affine) affine = affine_of_batch_norms(graph, tensors);
-    const auto& [scale, shift] = affine->at(layer.name);
+    // In double precision: rounding happens once, and for every pixel.
+    const auto of = [&](const char* part) {
+      return tensors.at(layer.name + part).detach().to(torch::kFloat64);
+    };
+    const auto scale = of(".weight") / (of(".running_var") + layer.epsilon).sqrt();
+    const auto shift = of(".bias") - scale * of(".running_mean");
     auto& weight = folded.tensors.at(before + ".weight");
     auto& bias = folded.tensors[before + ".bias"];
     bias = (bias.defined() ? shift + scale * bias : shift).to(weight.scalar_type());
@@ -101,7 +70,7 @@ BoundGraph fold_batch_norms(const LayerGraph& graph,
     renamed[layer.name] = before;
     if (folded.graph.features == layer.name) folded.graph.features = before;
   }
-  // What nothing was folded into is still the network's own, which may go on training.
+  // Tensors that were not folded still belong to the network, whose training may continue.
   for (auto& [name, tensor] : folded.tensors) {
     const auto own = tensors.find(name);
     if (own != tensors.end() && tensor.is_alias_of(own->second)) tensor = tensor.clone();
@@ -142,8 +111,8 @@ void InferenceNetwork::append(const Layer& layer, const BoundGraph& bound,
   steps_.push_back(std::move(step));
 }
 
-// Makes an addition or a rectifier part of the convolution it directly follows, if
-// nobody else reads that one's result. What is added must be there before the convolution.
+// Fuses an addition or a ReLU with the convolution that it directly follows, if no other layer
+// reads the result of that. The other addend must be computed before the convolution.
 bool InferenceNetwork::fuse(const Layer& layer,
                             const std::unordered_map<std::string, int64_t>& readers,
                             std::unordered_map<std::string, size_t>& slots) {
@@ -166,9 +135,9 @@ bool InferenceNetwork::fuse(const Layer& layer,
   return true;
 }
 
-// Backwards: the first reader met is the last one to come.
+// From the last step to the first: the first reader found is the last to run.
 void InferenceNetwork::plan_memory() {
-  // The images belong to the caller, the results will; all else may be overwritten and freed.
+  // Images and results belong to the caller; everything else may be overwritten and freed.
   std::unordered_set<size_t> needed = {0, features_, logits_};
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     step->in_place = !needed.contains(step->inputs.front());

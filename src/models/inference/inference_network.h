@@ -20,9 +20,8 @@ struct BoundGraph {
   std::map<std::string, torch::Tensor> tensors;
 };
 
-/// Takes every batch-norm out of a graph by scaling the convolution (or linear layer)
-/// before it.
-/// In evaluation mode a batch-norm is one multiplication and one addition per
+/// Removes every batch-norm from a graph by scaling the convolution (or linear layer)
+/// before it. In evaluation mode a batch-norm is one multiplication and one addition per
 /// channel, so with s = weight / sqrt(running_var + epsilon)
 ///
 ///     batch_norm(convolution(x, W)) = convolution(x, s W) + (bias - s running_mean).
@@ -30,7 +29,7 @@ struct BoundGraph {
 /// The result equals evaluation mode up to rounding. Its tensors are copies:
 /// training the network afterwards does not change them.
 ///
-/// Every batch-norm must directly follow such a layer that nobody else reads.
+/// Every batch-norm must directly follow such a layer, as its only reader.
 BoundGraph fold_batch_norms(const LayerGraph& graph,
                             const std::map<std::string, torch::Tensor>& tensors);
 
@@ -63,7 +62,7 @@ class InferenceNetwork {
     torch::Tensor transformed = {};           // the weight, for Winograd's convolution
     bool relu = false;                        // after the convolution
     bool in_place = false;                    // The first input may be overwritten.
-    std::vector<size_t> finished_after = {};  // Slots nobody reads any more.
+    std::vector<size_t> finished_after = {};  // slots without further readers
   };
   void append(const Layer& layer, const BoundGraph& bound,
               std::unordered_map<std::string, size_t>& slots);
@@ -77,15 +76,15 @@ class InferenceNetwork {
   size_t features_ = 0, logits_ = 0;
 };
 
-/// Anything that maps images to what a network says about them.
+/// Maps images to the network's output.
 using Predictor = std::function<NetworkOutput(const torch::Tensor&)>;
 
 /// The fastest way to predict with a network as it is now: folded where its
-/// layers are known; else (a script) the network itself, put into evaluation
-/// mode for the length of each call. No gradients in either case.
+/// layers are known; otherwise (a script) the network itself, in evaluation
+/// mode during each call. No gradients in either case.
 ///
-/// `dtype` is what convolutions are computed in, float or bfloat16; results are float.
-/// A script computes as it does.
+/// `dtype` is that of convolutions, float or bfloat16; results are float. A script
+/// computes in its own.
 ///
 /// Folding costs some tens of milliseconds for a resnet50; make a predictor
 /// once per pass over a data set, and a new one after training on.

@@ -34,7 +34,7 @@ const std::vector<ResNetLayout>& layouts() {
 
 torch::Tensor Backbone::forward_groups(const torch::Tensor& /*images*/,
                                        at::IntArrayRef /*group_sizes*/) {
-  TORCH_CHECK(false, "this backbone can only be asked about one group after the other");
+  TORCH_CHECK(false, "this backbone has no forward for several groups");
 }
 
 ResNetLayout resnet_layout(const std::string& name, StrideIn stride_in) {

@@ -12,7 +12,7 @@ namespace proca::models {
 enum class LayerKind {
   kConvolution,  ///< square kernel, zero padding; `<name>.weight`, and `<name>.bias` if it has one
   kBatchNorm,    ///< `<name>.weight`, `.bias`, `.running_mean`, `.running_var`
-  kRelu,         ///<
+  kRelu,         ///< max(x, 0)
   kElu,          ///< x, or exp(x) - 1 where x is negative
   kMaxPool,      ///< square window, padded with minus infinity
   kAdd,          ///< sum of two inputs
@@ -32,8 +32,8 @@ struct Layer {
   double epsilon = 1e-5;            ///< batch-norm
 };
 
-/// A network as a list of operations, each after the ones it reads from: what
-/// exports and folded inference need to know and a tree of modules hides.
+/// A network as a list of operations, each after the ones it reads from, for
+/// exports and folded inference.
 ///
 /// Training does not use it; the modules' own `forward` does that.
 struct LayerGraph {
@@ -52,8 +52,8 @@ struct LayerGraph {
 /// `backbone_names()`. Only names and sizes are recorded; the tensors are those
 /// of `network->state()`.
 ///
-/// Throws `InputError` for a script backbone, whose operations are its own
-/// affair: such a network cannot be exported to ONNX.
+/// Throws `InputError` for a script backbone, whose operations are not known:
+/// such a network cannot be exported to ONNX.
 LayerGraph describe(const ClassifierNetwork& network);
 
 /// Appends the layers of a neck, `neck.0`, `neck.1`, ..., behind `graph.features`, which

@@ -7,20 +7,29 @@
 #include "proca/core/random.h"
 
 namespace proca::models {
-namespace {
 
-struct Tensors {
-  torch::Tensor weight, bias;
-};
+torch::nn::Linear make_linear(int64_t input_size, int64_t output_size, const LinearStart& start,
+                              uint64_t seed, std::string_view purpose) {
+  // A layer without rows draws no weights from the global generator.
+  torch::nn::Linear layer(input_size, 0);
+  layer->options.out_features(output_size);
+  layer->weight.set_data(torch::empty({output_size, input_size}));
+  layer->bias.set_data(torch::empty({output_size}));
+  restart_linear(layer, start, seed, purpose);
+  return layer;
+}
 
-Tensors draw(int64_t input_size, int64_t output_size, const LinearStart& start, uint64_t seed,
-             std::string_view purpose) {
+void restart_linear(torch::nn::Linear& layer, const LinearStart& start, uint64_t seed,
+                    std::string_view purpose) {
+  const torch::NoGradGuard no_grad;
   auto generator = at::make_generator<at::CPUGeneratorImpl>(RandomStream(seed, purpose)());
-  auto weight = torch::empty({output_size, input_size});
-  auto bias = torch::zeros({output_size});
+  auto weight = torch::empty(layer->weight.sizes());
+  auto bias = torch::zeros(layer->bias.sizes());
+  const auto output_size = static_cast<double>(weight.size(0));
+  const auto input_size = static_cast<double>(weight.size(1));
   switch (start.kind) {
     case LinearStart::Kind::kDefault: {
-      const double bound = 1.0 / std::sqrt(static_cast<double>(input_size));
+      const double bound = 1.0 / std::sqrt(input_size);
       weight.uniform_(-bound, bound, generator);
       bias.uniform_(-bound, bound, generator);
       break;
@@ -29,31 +38,11 @@ Tensors draw(int64_t input_size, int64_t output_size, const LinearStart& start, 
       weight.normal_(0, start.std, generator);
       break;
     case LinearStart::Kind::kXavierNormal:
-      weight.normal_(0, std::sqrt(2.0 / static_cast<double>(input_size + output_size)), generator);
+      weight.normal_(0, std::sqrt(2.0 / (input_size + output_size)), generator);
       break;
   }
-  return {weight, bias};
-}
-
-}  // namespace
-
-torch::nn::Linear make_linear(int64_t input_size, int64_t output_size, const LinearStart& start,
-                              uint64_t seed, std::string_view purpose) {
-  // One without rows draws nothing; it then gets the tensors it should have had.
-  torch::nn::Linear layer(input_size, 0);
-  const auto tensors = draw(input_size, output_size, start, seed, purpose);
-  layer->options.out_features(output_size);
-  layer->weight.set_data(tensors.weight);
-  layer->bias.set_data(tensors.bias);
-  return layer;
-}
-
-void restart_linear(torch::nn::Linear& layer, const LinearStart& start, uint64_t seed,
-                    std::string_view purpose) {
-  const torch::NoGradGuard no_grad;
-  const auto tensors = draw(layer->weight.size(1), layer->weight.size(0), start, seed, purpose);
-  layer->weight.copy_(tensors.weight);
-  layer->bias.copy_(tensors.bias);
+  layer->weight.copy_(weight);
+  layer->bias.copy_(bias);
 }
 
 }  // namespace proca::models

@@ -8,7 +8,7 @@
 
 namespace proca::models {
 
-/// How the weights of a linear layer start.
+/// How a linear layer is initialised.
 struct LinearStart {
   enum class Kind {
     kDefault,       ///< PyTorch's: weight and bias uniform in +-1/sqrt(input size)
@@ -18,12 +18,12 @@ struct LinearStart {
   double std = 0.01;
 };
 
-/// A linear layer whose start is a pure function of its arguments: PyTorch would draw
-/// it from a generator that everybody shares.
+/// A linear layer whose initial weights are a pure function of the arguments. PyTorch would
+/// draw them from a global generator.
 torch::nn::Linear make_linear(int64_t input_size, int64_t output_size, const LinearStart& start,
                               uint64_t seed, std::string_view purpose);
 
-/// Starts a layer that is there already anew, on its device.
+/// Initialises an existing layer again, on its device.
 void restart_linear(torch::nn::Linear& layer, const LinearStart& start, uint64_t seed,
                     std::string_view purpose);
 

@@ -61,7 +61,7 @@ void ResidualBlockImpl::add_convolution(int64_t in_channels, int64_t out_channel
       register_module(fmt::format("bn{}", number), kernels::BatchNorm(out_channels)));
 }
 
-// The addition and the rectifier at the end are the last batch-norm's.
+// The last batch-norm also adds the shortcut and applies the ReLU.
 torch::Tensor ResidualBlockImpl::forward(const torch::Tensor& input, at::IntArrayRef group_sizes) {
   const auto shortcut = downsample_convolution_
                             ? downsample_batch_norm_->forward(

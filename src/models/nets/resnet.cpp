@@ -6,7 +6,6 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
 
-#include "kernels/max_pool.h"
 #include "models/nets/residual_block.h"
 #include "proca/core/random.h"
 
@@ -43,18 +42,17 @@ void ResNet::initialise(uint64_t seed) {
   torch::NoGradGuard no_grad;
   auto generator = at::make_generator<at::CPUGeneratorImpl>(RandomStream(seed, "backbone")());
   for (auto& weight : parameters()) {
-    if (weight.dim() != 4) continue;  // Batch-norms were born at 1 and 0.
+    if (weight.dim() != 4) continue;  // Batch-norms start at 1 and 0.
     const double fan_out = static_cast<double>(weight.size(0) * weight.size(2) * weight.size(3));
     // Drawn in row-major order, so that the numbers do not depend on the memory layout.
     weight.copy_(torch::empty(weight.sizes()).normal_(0.0, std::sqrt(2.0 / fan_out), generator));
   }
 }
 
-// For every number of images anew a GPU's library looks for the best way of each convolution,
-// which takes as long as several batches. A batch that is little smaller than one that was
-// seen before is therefore filled up with zeros. One that is expected stands for few, short
-// epochs, in which the last batch may be much smaller and is still not worth it.
-int64_t ResNet::filled_up(const torch::Tensor& images) {
+// cuDNN selects an algorithm for each convolution per batch size, which takes as long as several
+// batches. So a batch that is a little smaller than an earlier one is padded with zeros. An
+// expected batch size means few, short epochs: even a much smaller last batch is padded then.
+int64_t ResNet::padded_size(const torch::Tensor& images) {
   const int64_t count = images.size(0);
   if (!is_training() || !images.is_cuda() || count == 0) return count;
   const auto expected = expected_sizes_.lower_bound(count);
@@ -82,12 +80,12 @@ torch::Tensor ResNet::forward_groups(const torch::Tensor& images, at::IntArrayRe
 }
 
 torch::Tensor ResNet::compute(const torch::Tensor& images, at::IntArrayRef group_sizes) {
-  const int64_t count = images.size(0), padding = filled_up(images) - count;
+  const int64_t count = images.size(0), padding = padded_size(images) - count;
   const auto input =
       padding > 0 ? torch::constant_pad_nd(images, {0, 0, 0, 0, 0, 0, 0, padding}) : images;
   auto output = bn1_->forward(conv1_->forward(input), group_sizes, {.relu = true});
   if (layout_.stem == StemKind::kLarge) {
-    output = kernels::halving_max_pool(output);
+    output = torch::max_pool2d(output, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
   }
   for (const auto& block : blocks_) output = block->forward(output, group_sizes);
   output = output.mean({2, 3});

@@ -66,18 +66,18 @@ ResNetLayout resnet_layout(const std::string& name, StrideIn stride_in = StrideI
 /// from the stream (seed, "backbone"); batch-norms start at scale 1, shift 0.
 ///
 /// Convolution weights lie channels-last in memory, which makes every
-/// convolution run channels-last whatever the layout of the images. Images
-/// that are channels-last already save one copy.
+/// convolution run channels-last. Images that are channels-last already save
+/// one copy.
 class ResNet final : public Backbone {
  public:
   /// Without a seed the weights are not drawn.
   ResNet(ResNetLayout layout, std::optional<uint64_t> seed);
 
   torch::Tensor forward(const torch::Tensor& images) override { return forward_groups(images, {}); }
-  bool knows_groups() const override { return true; }
+  bool has_groups() const override { return true; }
   torch::Tensor forward_groups(const torch::Tensor& images, at::IntArrayRef groups) override;
   void expect_batch(int64_t num_images) override {
-    if (!ranks_) expected_sizes_.insert(num_images);  // Ranks have a part of it each.
+    if (!ranks_) expected_sizes_.insert(num_images);  // Each rank has a part of it.
   }
   int64_t feature_size() const override { return feature_size_; }
   bool share(const std::shared_ptr<compute::Ranks>& ranks) override;
@@ -88,7 +88,7 @@ class ResNet final : public Backbone {
 
  private:
   void initialise(uint64_t seed);
-  int64_t filled_up(const torch::Tensor& images);
+  int64_t padded_size(const torch::Tensor& images);
   torch::Tensor compute(const torch::Tensor& images, at::IntArrayRef group_sizes);
 
   ResNetLayout layout_;
@@ -97,7 +97,7 @@ class ResNet final : public Backbone {
   std::shared_ptr<ConvolutionImpl> conv1_;
   kernels::BatchNorm bn1_;
   std::vector<std::shared_ptr<ResidualBlockImpl>> blocks_;  // of all stages, in order
-  // In training on a GPU: those that others are filled up to.
+  // In training on a GPU: the sizes that smaller batches are padded to.
   std::set<int64_t> batch_sizes_, expected_sizes_;
 };
 

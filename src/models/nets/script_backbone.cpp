@@ -15,8 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// LibTorch's messages go on for pages of stack; the last line that says
-// something is what failed.
+// LibTorch's messages contain pages of stack; the last line that is not empty is the error.
 std::string short_reason(const std::exception& error) {
   const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
   std::string text = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
@@ -76,7 +75,7 @@ torch::Tensor dry_run(torch::jit::Module& module, const fs::path& path) {
 
 }  // namespace
 
-ScriptBackbone::ScriptBackbone(const fs::path& path) : path_(path), module_(load_script(path)) {
+ScriptBackbone::ScriptBackbone(const fs::path& path) : module_(load_script(path)) {
   std::unordered_set<const c10::TensorImpl*> seen;
   mirror(module_, *this, seen);
   module_.eval();  // The dry run must leave no trace in running statistics.

@@ -9,7 +9,7 @@
 
 namespace proca::models {
 
-/// A backbone of the user's own, exported from Python as TorchScript:
+/// The user's own backbone, exported from Python as TorchScript:
 ///
 /// ```python
 /// model = torchvision.models.mobilenet_v3_small()
@@ -18,7 +18,7 @@ namespace proca::models {
 /// ```
 ///
 /// The module maps float [N, 3, H, W] to float [N, D], or to [N, D, h, w],
-/// which is then averaged over h and w. D is found by showing it one black
+/// which is then averaged over h and w. D is found by a forward pass on one black
 /// image of 64 pixels, or of 224 where that is too small.
 ///
 /// It is trained like any other backbone: its parameters and buffers are
@@ -28,7 +28,7 @@ namespace proca::models {
 /// `torch.jit.freeze` has no parameters left, so that only the classifier
 /// behind it is trained.
 ///
-/// A script is a program, but one that can do no more than compute on tensors.
+/// A script is a program, but it can only compute on tensors.
 class ScriptBackbone final : public Backbone {
  public:
   /// Throws `InputError` naming the file when it is missing, not TorchScript,
@@ -40,10 +40,8 @@ class ScriptBackbone final : public Backbone {
   void train(bool on = true) override;
 
   const torch::jit::Module& module() const { return module_; }
-  const std::filesystem::path& path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
   torch::jit::Module module_;
   int64_t feature_size_ = 0;
 };

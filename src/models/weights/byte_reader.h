@@ -8,8 +8,8 @@
 
 namespace proca::models {
 
-/// Walks over bytes that nobody vouches for. Every step is checked against the
-/// end, so a parser built on it cannot leave the file whatever the file says.
+/// Reads untrusted bytes from front to back. Every step is checked against the
+/// end, so a parser that uses it cannot read outside the file.
 ///
 /// Numbers are little-endian. Nothing is copied: spans and texts point into
 /// the bytes, which must outlive them.

@@ -8,7 +8,7 @@
 
 namespace proca::models {
 
-/// No network has tensors of more dimensions; a file that says so is broken.
+/// No network has tensors of more dimensions; a file that has is broken.
 inline constexpr int64_t kMaxRank = 16;
 
 /// The number of elements of a shape, or nothing where a dimension is negative,
@@ -20,9 +20,9 @@ std::optional<int64_t> checked_num_elements(std::span<const int64_t> shape);
 /// `count * element size of dtype`, or nothing where it overflows.
 std::optional<int64_t> checked_num_bytes(int64_t count, torch::Dtype dtype);
 
-/// A tensor of its own with the given bytes, whose number must be that of the
-/// shape: the caller has checked it. Nothing where a boolean byte is neither 0
-/// nor 1, which compiled code must never meet in a bool.
+/// A tensor with a copy of the bytes, whose number must match the shape: the caller
+/// has checked it. Nothing where a boolean byte is neither 0 nor 1, which is
+/// undefined behaviour in a bool.
 std::optional<torch::Tensor> copy_tensor(std::span<const uint8_t> bytes,
                                          std::span<const int64_t> shape, torch::Dtype dtype);
 

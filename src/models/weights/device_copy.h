@@ -7,9 +7,8 @@
 
 namespace proca::models {
 
-// Copies to a GPU that the host does not wait for. They need memory that the operating
-// system will not move ("pinned"): from any other the driver copies only while the
-// host stands by. LibTorch keeps pinned memory until the copies out of it are done, so
+// Asynchronous copies to a GPU. They need pinned memory: from other memory the driver copies
+// while the host waits. LibTorch keeps pinned memory until the copies from it are done, so
 // the tensors here may go out of scope at once.
 
 /// Uninitialised memory on the CPU for values on their way to `device` or from it: pinned if that

@@ -90,7 +90,6 @@ LoadReport load_weights(ClassifierNetwork& network, const WeightFile& file, Head
     const auto found = file.tensors.find(name);
     if (found == file.tensors.end() || skipped(name)) continue;
     live.copy_(found->second);
-    ++report.num_loaded;
   }
   return report;
 }
@@ -104,7 +103,7 @@ std::optional<StrideIn> stride_in_of(const WeightFile& file) {
     if (found == file.metadata.end()) continue;
     if (found->second == for_1x1) return StrideIn::k1x1;
     if (found->second == for_3x3) return StrideIn::k3x3;
-    throw InputError(fmt::format("{}: its metadata says {} = '{}', which is neither '{}' nor '{}'",
+    throw InputError(fmt::format("{}: its metadata has {} = '{}', which is neither '{}' nor '{}'",
                                  file.origin, key, found->second, for_1x1, for_3x3));
   }
   return std::nullopt;

@@ -17,7 +17,6 @@ enum class HeadPolicy {
 
 /// What `load_weights` did.
 struct LoadReport {
-  int64_t num_loaded = 0;   ///< tensors copied
   bool head_loaded = true;  ///< false: `fc` was left as it was
   /// One sentence for the log when something was left out on purpose, else empty:
   /// `resnet50.pth: its classifier is for 1000 classes, not 31, and was left out`.
@@ -41,7 +40,7 @@ LoadReport load_weights(ClassifierNetwork& network, const WeightFile& file,
                         HeadPolicy head = HeadPolicy::kMayDiffer);
 
 /// In which convolution of its bottleneck blocks a file's network halves the
-/// resolution, as its metadata says: `stride_in` = `1x1` or `3x3` (what proca
+/// resolution, according to its metadata: `stride_in` = `1x1` or `3x3` (what proca
 /// writes), or `stride_in_1x1` = `true` or `false`. Nothing if neither is there.
 /// Throws `InputError` for another value.
 std::optional<StrideIn> stride_in_of(const WeightFile& file);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -25,12 +23,10 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "elements are copied as they are, and the format is little-endian");
 
-constexpr uint64_t kLengthSize = 8;
 constexpr size_t kAlignment = 8;
 
 using Tensors = std::map<std::string, torch::Tensor>;
 using Metadata = std::map<std::string, std::string>;
-using Sink = std::function<void(std::span<const uint8_t>)>;
 
 struct NamedTensor {
   std::string name;
@@ -66,33 +62,26 @@ std::vector<NamedTensor> in_file_order(const Tensors& tensors) {
   return order;
 }
 
-// The text in JSON's quotes and escapes.
-std::string json_text(const std::string& text, const std::string& origin) {
-  try {
-    return nlohmann::json(text).dump();
-  } catch (const nlohmann::json::exception&) {
-    throw InputError(
-        fmt::format("{}: cannot be written: the text {} is not UTF-8", origin, printable(text)));
-  }
-}
-
 std::string header_of(const std::vector<NamedTensor>& tensors, const Metadata& metadata,
                       const std::string& origin) {
   std::vector<std::string> rows;
-  if (!metadata.empty()) {
-    std::vector<std::string> pairs;
-    for (const auto& [key, value] : metadata) {
-      pairs.push_back(fmt::format("{}:{}", json_text(key, origin), json_text(value, origin)));
+  try {
+    if (!metadata.empty()) {
+      rows.push_back(
+          fmt::format("\"{}\":{}", kSafetensorsMetadataKey, nlohmann::json(metadata).dump()));
     }
-    rows.push_back(fmt::format("\"{}\":{{{}}}", kSafetensorsMetadataKey, fmt::join(pairs, ",")));
-  }
-  int64_t offset = 0;
-  for (const auto& [name, tensor] : tensors) {
-    const auto end = offset + static_cast<int64_t>(tensor.nbytes());
-    rows.push_back(fmt::format(
-        R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", json_text(name, origin),
-        safetensors_dtype_name(tensor.scalar_type()), fmt::join(tensor.sizes(), ","), offset, end));
-    offset = end;
+    int64_t offset = 0;
+    for (const auto& [name, tensor] : tensors) {
+      const auto end = offset + static_cast<int64_t>(tensor.nbytes());
+      rows.push_back(fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                                 nlohmann::json(name).dump(),
+                                 safetensors_dtype_name(tensor.scalar_type()),
+                                 fmt::join(tensor.sizes(), ","), offset, end));
+      offset = end;
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("{}: cannot be written: a name or the metadata is not UTF-8: {}",
+                                 origin, error.what()));
   }
   auto text = fmt::format("{{{}}}", fmt::join(rows, ","));
   text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
@@ -103,23 +92,6 @@ std::string header_of(const std::vector<NamedTensor>& tensors, const Metadata& m
                     origin, tensors.size(), text.size()));
   }
   return text;
-}
-
-void encode(const Tensors& tensors, const Metadata& metadata, const std::string& origin,
-            const std::function<Sink()>& open) {
-  for (const auto& [name, tensor] : tensors) check_writable(name, tensor, origin);
-  const auto order = in_file_order(tensors);
-  const auto header = header_of(order, metadata, origin);
-
-  const auto sink = open();
-  const auto length = static_cast<uint64_t>(header.size());
-  sink({reinterpret_cast<const uint8_t*>(&length), kLengthSize});
-  sink(bytes_of(header));
-  for (const auto& entry : order) {
-    // One tensor at a time, so that a model on a GPU is never copied as a whole.
-    const auto content = entry.tensor.detach().resolve_neg().to(torch::kCPU).contiguous();
-    sink({static_cast<const uint8_t*>(content.data_ptr()), content.nbytes()});
-  }
 }
 
 }  // namespace
@@ -158,22 +130,20 @@ WeightFile decode_safetensors(std::span<const uint8_t> bytes, const std::string&
 
 void write_safetensors(const std::filesystem::path& path, const Tensors& tensors,
                        const Metadata& metadata, Sync sync) {
-  std::optional<AtomicFile> file;
-  encode(tensors, metadata, path.string(), [&]() -> Sink {
-    file.emplace(path);
-    return [&](std::span<const uint8_t> bytes) { file->write(bytes); };
-  });
-  file->commit(sync);
-}
+  for (const auto& [name, tensor] : tensors) check_writable(name, tensor, path.string());
+  const auto order = in_file_order(tensors);
+  const auto header = header_of(order, metadata, path.string());
 
-std::string encode_safetensors(const Tensors& tensors, const Metadata& metadata) {
-  std::string result;
-  encode(tensors, metadata, "safetensors", [&]() -> Sink {
-    return [&](std::span<const uint8_t> bytes) {
-      result.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    };
-  });
-  return result;
+  AtomicFile file(path);
+  const auto length = static_cast<uint64_t>(header.size());
+  file.write({reinterpret_cast<const uint8_t*>(&length), sizeof(length)});
+  file.write(header);
+  for (const auto& entry : order) {
+    // One tensor at a time, so that a model on a GPU is never copied as a whole.
+    const auto content = entry.tensor.detach().resolve_neg().to(torch::kCPU).contiguous();
+    file.write({static_cast<const uint8_t*>(content.data_ptr()), content.nbytes()});
+  }
+  file.commit(sync);
 }
 
 }  // namespace proca::models

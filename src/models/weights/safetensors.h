@@ -26,27 +26,23 @@ namespace proca::models {
 /// offsets being [begin, end) after the header, and `"__metadata__"` to a map
 /// from text to text. `docs/formats/weight_files.md` has the details.
 ///
-/// | in the file | F64 | F32 | F16 | BF16 | I64 | I32 | I16 | I8 | U8 | BOOL |
-/// |---|---|---|---|---|---|---|---|---|---|---|
-/// | in LibTorch | kFloat64 | kFloat32 | kFloat16 | kBFloat16 | kInt64 | kInt32 | kInt16 | kInt8 |
-/// kUInt8 | kBool |
+/// Dtypes are F64, F32, F16, BF16, I64, I32, I16, I8, U8 and BOOL, LibTorch's kFloat64 to kBool.
 
-/// Reads a safetensors file by whomever it was written. Names are returned as
-/// they are in the file; `read_weight_file` also tidies them.
+/// Reads a safetensors file. Names are returned as they are in the file;
+/// `read_weight_file` also strips DataParallel's prefix.
 ///
 /// Checked before the first tensor is allocated: the header is at most 100 MB,
 /// inside the file and valid JSON without repeated keys or anything the format
 /// does not know; at most 1,000,000 tensors of at most 16 dimensions, with names of
-/// at most 4096 bytes; dtypes are
-/// those above; begin <= end, and the difference is what dtype and shape ask
-/// for; the tensors follow each other from the first byte after the header to
-/// the last of the file, without gap or overlap. What is allocated is therefore
-/// never more than the file's size. A BOOL byte other than 0 and 1 is refused.
+/// at most 4096 bytes; dtypes are those above; begin <= end, and the difference
+/// is the size that dtype and shape require; the tensors follow each other from
+/// the first byte after the header to the last of the file, without gap or
+/// overlap. So no more than the file's size is allocated. A BOOL byte other than
+/// 0 and 1 is refused.
 ///
-/// The tensors are copies, contiguous and writable. They could point into the
-/// mapped file instead, but writing to one would then end the process, a file
-/// cut short by someone else would too, and elements need not be aligned in
-/// other people's files; the copy costs a few hundredths of a second per 100 MB.
+/// The tensors are contiguous, writable copies, not views of the mapped file:
+/// writing to a view, or a file that another program truncates, would end the
+/// process, and elements need not be aligned.
 ///
 /// A file without tensors is fine here. Throws `InputError` naming the file and
 /// what is wrong.
@@ -55,11 +51,10 @@ WeightFile read_safetensors(const std::filesystem::path& path);
 /// The same from memory; `origin` names the bytes in messages.
 WeightFile decode_safetensors(std::span<const uint8_t> bytes, const std::string& origin);
 
-/// Writes a safetensors file. The file at `path` is the old one or the complete
-/// new one, whatever happens in between.
+/// Writes a safetensors file, atomically.
 ///
-/// Tensors may live on any device and have any strides; what is written is
-/// their row-major content. Tensors that share memory are written once each.
+/// Tensors may be on any device and have any strides; they are written in
+/// row-major order. Tensors that share memory are written once each.
 /// Equal input gives equal bytes: the metadata comes first, sorted by key, then
 /// the tensors, large elements before small ones and by name among equals. That
 /// order keeps every tensor aligned to its own element size.
@@ -79,9 +74,5 @@ void write_safetensors(const std::filesystem::path& path,
                        const std::map<std::string, torch::Tensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {},
                        Sync sync = Sync::kNow);
-
-/// The bytes `write_safetensors` would write.
-std::string encode_safetensors(const std::map<std::string, torch::Tensor>& tensors,
-                               const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace proca::models

@@ -48,7 +48,7 @@ WeightFile read_any(const MappedFile& file) {
 }
 
 // Only where it is on every name, as DataParallel leaves it: a network may have
-// a part of its own called `module`.
+// a part called `module`.
 void strip_data_parallel_prefix(std::map<std::string, torch::Tensor>& tensors) {
   const bool everywhere = std::all_of(tensors.begin(), tensors.end(), [](const auto& item) {
     return item.first.starts_with(kDataParallelPrefix);

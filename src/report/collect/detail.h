@@ -5,8 +5,7 @@
 
 namespace proca::report {
 
-/// How much a document can afford to say about each seed: a page with hundreds of runs
-/// must still open.
+/// How much a document holds of each seed: a page with hundreds of runs must still open.
 struct Detail {
   static constexpr int64_t kMostTsne = 30;          ///< pictures; more are PCA
   static constexpr int64_t kMostPictures = 1000;    ///< more are left out

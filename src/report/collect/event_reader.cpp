@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/files/path.h"
 #include "proca/core/file.h"
 
 namespace proca::report {
@@ -34,7 +35,7 @@ class EventReader {
     Events events;
     events.steps = std::move(steps_);
     if (!points_.empty()) {
-      // Terms may join in the middle: only now is it known how many there are.
+      // Terms may be added in later epochs: only now their number is known.
       for (auto& point : points_) {
         auto& values = point["values"];
         while (values.size() < terms_.size()) values.push_back(nullptr);

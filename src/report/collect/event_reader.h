@@ -4,24 +4,23 @@
 #include <map>
 #include <optional>
 
-#include "report/collect/report_json.h"
+#include "core/files/read_json.h"
 
 namespace proca::report {
 
-/// What the events of a state tell, in the words of docs/formats/report_data.md.
+/// The events of a state, as in docs/formats/report_data.md.
 struct Events {
   Json losses;                    ///< null if there was no epoch
   Json machine;                   ///< null if there was no event
   std::map<int64_t, Json> steps;  ///< by number: images, seconds, peaks
 };
 
-/// Reads `events.jsonl`, which may be growing: a last line without an end is passed over. A
-/// missing file is one without events. Throws `InputError` naming the file or line that is
-/// damaged.
+/// Reads `events.jsonl`, which may be growing: a last line without an end is ignored. A missing
+/// file has no events. Throws `InputError` naming the file or line that is damaged.
 ///
-/// The first `sure_bytes` are those that the state knows of, with their CRC-32 if it is of
-/// version 3; what follows is of a process that
-/// is at work or was killed, and is read as far as it can be.
+/// `state.json` vouches for the first `sure_bytes`, by `sure_crc` if it is of version 3. What
+/// follows was written by a process that is running or was killed, and is read up to the first
+/// line that is not JSON.
 Events read_events(const std::filesystem::path& path, int64_t sure_bytes,
                    std::optional<uint32_t> sure_crc);
 

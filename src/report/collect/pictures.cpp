@@ -3,51 +3,41 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/parallel.h"
 #include "report/collect/embedding.h"
 
 namespace proca::report {
 namespace {
 
-// Only relative places mean anything: four digits of them are enough.
-Json embedding_json(const std::vector<PlanePoint>& places, const state::FeatureRecord& features,
-                    const char* method) {
-  double extent = 0;
-  for (const auto& [x, y] : places) extent = std::max({extent, std::abs(x), std::abs(y)});
-  const auto rounded = [&](double value) {
-    return extent > 0 ? std::round(value / extent * 1e4) / 1e4 : 0;
-  };
-  Json points = {{"x", Json::array()}, {"y", Json::array()}, {"kind", features.kinds}};
-  for (const auto& [x, y] : places) {
-    points["x"].push_back(rounded(x));
-    points["y"].push_back(rounded(y));
+// Only relative places matter: four digits of them are enough.
+Json rounded(const std::vector<float>& values, double extent) {
+  auto list = Json::array();
+  for (const float value : values) {
+    list.push_back(extent > 0 ? std::round(static_cast<double>(value) / extent * 1e4) / 1e4 : 0);
   }
-  if (!features.labels.empty()) points["label"] = features.labels;
-  points["pseudo"] = features.pseudo_labels;
-  points["predicted"] = features.predicted;
-  return {{"method", method},
-          {"kinds", {"target", "prototype", "source centre"}},
-          {"points", std::move(points)}};
+  return list;
 }
 
 }  // namespace
 
-void draw_pictures(const std::vector<PendingPicture>& pictures, const Detail& detail,
-                   Json& document) {
-  const bool by_tsne = detail.pictures == Detail::Pictures::kTsne;
-  std::vector<std::vector<PlanePoint>> places(pictures.size());
-  const auto count = static_cast<int64_t>(pictures.size());
-  parallel_for(count, available_cores(), [&](int64_t i) {
-    const auto& features = pictures[static_cast<size_t>(i)].features.features;
-    const std::span<const float> points(features.data_ptr<float>(),
-                                        static_cast<size_t>(features.numel()));
-    places[static_cast<size_t>(i)] =
-        by_tsne ? tsne(points, features.size(1)) : first_components(points, features.size(1));
-  });
-  for (size_t i = 0; i < pictures.size(); ++i) {
-    document[pictures[i].place]["embedding"] =
-        embedding_json(places[i], pictures[i].features, by_tsne ? "t-SNE" : "PCA");
+Json embedding_json(const state::FeatureRecord& record, Detail::Pictures kind) {
+  const auto& features = record.features;
+  const std::span<const float> rows(features.data_ptr<float>(),
+                                    static_cast<size_t>(features.numel()));
+  const bool by_tsne = kind == Detail::Pictures::kTsne;
+  const auto places =
+      by_tsne ? tsne(rows, features.size(1)) : first_components(rows, features.size(1));
+  double extent = 0;
+  for (const auto* values : {&places.x, &places.y}) {
+    for (const float value : *values) extent = std::max(extent, std::abs(double{value}));
   }
+  Json points = {
+      {"x", rounded(places.x, extent)}, {"y", rounded(places.y, extent)}, {"kind", record.kinds}};
+  if (!record.labels.empty()) points["label"] = record.labels;
+  points["pseudo"] = record.pseudo_labels;
+  points["predicted"] = record.predicted;
+  return {{"method", by_tsne ? "t-SNE" : "PCA"},
+          {"kinds", {"target", "prototype", "source centre"}},
+          {"points", std::move(points)}};
 }
 
 }  // namespace proca::report

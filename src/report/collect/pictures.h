@@ -1,21 +1,12 @@
 #pragma once
 
-#include <vector>
-
+#include "core/files/read_json.h"
 #include "proca/state/feature_record.h"
 #include "report/collect/detail.h"
-#include "report/collect/report_json.h"
 
 namespace proca::report {
 
-/// A picture that is still to be drawn, and where in the document it belongs.
-struct PendingPicture {
-  Json::json_pointer place;  ///< of the step
-  state::FeatureRecord features;
-};
-
-/// Draws all pictures at once and puts them into the document.
-void draw_pictures(const std::vector<PendingPicture>& pictures, const Detail& detail,
-                   Json& document);
+/// `embedding` of a step, as in docs/formats/report_data.md.
+Json embedding_json(const state::FeatureRecord& record, Detail::Pictures kind);
 
 }  // namespace proca::report

@@ -11,11 +11,11 @@
 #include "core/parallel.h"
 #include "proca/adaptation/prototype_memory.h"
 #include "report/collect/thumbnails.h"
+#include "state/state_files.h"
 
 namespace proca::report {
 namespace {
 
-constexpr const char* kMemoryFile = "memory.safetensors";
 constexpr size_t kSoftLabels = 3;
 
 int64_t checked_label(int64_t label, int64_t num_classes) {
@@ -25,7 +25,7 @@ int64_t checked_label(int64_t label, int64_t num_classes) {
   return label;
 }
 
-// As many digits as anybody reads.
+// Four digits are enough for a reader.
 double rounded(float probability) {
   return std::round(static_cast<double>(probability) * 1e4) / 1e4;
 }
@@ -55,7 +55,7 @@ data::ImageView view_of(const torch::Tensor& pixels) {
 }  // namespace
 
 Json PrototypeHistory::after(int64_t step, const Detail& detail) {
-  const auto name = fmt::format("steps/{:02}/prototypes.json", step);
+  const auto name = state::step_file_name(step, state::kPrototypesFile);
   if (!state_.has(name)) return nullptr;
   const auto origin = (state_.folder() / name).string();
   reading(origin, [&] {
@@ -95,11 +95,11 @@ Json PrototypeHistory::after(int64_t step, const Detail& detail) {
 
 Json current_prototypes(const state::StateDirectory& state, int64_t num_classes,
                         const Detail& detail) {
-  if (!state.has(kMemoryFile)) return nullptr;
-  const auto origin = (state.folder() / kMemoryFile).string();
+  if (!state.has(state::kMemoryFile)) return nullptr;
+  const auto origin = (state.folder() / state::kMemoryFile).string();
   adaptation::PrototypeMemory memory(std::numeric_limits<int64_t>::max());
   try {
-    memory.load(state.read_tensors(kMemoryFile).tensors);
+    memory.load(state.read_tensors(state::kMemoryFile).tensors);
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", origin, error.what()));
   }

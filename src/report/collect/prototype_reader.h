@@ -1,8 +1,8 @@
 #pragma once
 
+#include "core/files/read_json.h"
 #include "proca/state/state_directory.h"
 #include "report/collect/detail.h"
-#include "report/collect/report_json.h"
 
 namespace proca::report {
 

@@ -13,8 +13,8 @@
 #include "proca/core/interrupt.h"
 #include "proca/core/version.h"
 #include "proca/state/state_directory.h"
-#include "report/collect/pictures.h"
 #include "report/collect/run_reader.h"
+#include "state/state_files.h"
 
 namespace proca::report {
 namespace {
@@ -33,7 +33,7 @@ bool is_run(const fs::path& folder) {
     const auto name = entry.path().filename().string();
     const bool numbered = name.starts_with("source-") && name.size() > 7 &&
                           name.find_first_not_of("0123456789", 7) == name.npos;
-    if (numbered && is_there(entry.path() / "lock")) return true;
+    if (numbered && is_there(entry.path() / state::kLockFile)) return true;
   }
   return false;
 }
@@ -82,12 +82,10 @@ class Collector {
     }
     const auto detail = Detail::of(num_seeds, num_pictures);
     auto runs = Json::array();
-    std::vector<PendingPicture> pictures;
     for (const auto& folders : runs_) {
       throw_if_interrupted("stopped while the report was made");
       auto run = Json{{"id", fmt::format("run-{}", runs.size() + 1)}};
-      const auto place = Json::json_pointer("/runs") / runs.size();
-      run.update(read_run(folders, detail, place, pictures));
+      run.update(read_run(folders, detail));
       is_finished_ = is_finished_ && run.at("status") == "finished";
       runs.push_back(std::move(run));
     }
@@ -99,7 +97,6 @@ class Collector {
     if (options_.refresh_s && !is_finished_) json["refresh_s"] = *options_.refresh_s;
     json["runs"] = std::move(runs);
     json["tables"] = std::move(tables_);
-    draw_pictures(pictures, detail, json);
     return {text_of(json), is_finished_};
   }
 
@@ -119,7 +116,7 @@ class Collector {
       std::sort(parts.begin(), parts.end());
       runs_.push_back(find_seeds(method, parts));
     }
-    is_finished_ = is_finished_ && !is_locked(folder / "lock");
+    is_finished_ = is_finished_ && !is_locked(folder / state::kLockFile);
     std::set<fs::path> files;
     for (const auto& file : fs::directory_iterator(folder, vanished)) {
       if (file.path().filename().string().ends_with(".table.json")) files.insert(file.path());
@@ -156,8 +153,7 @@ class Collector {
     return found;
   }
 
-  // Runs of the same name differ in options: their folders tell them apart, by that part of
-  // their paths in which they differ.
+  // Runs of the same name get the part of their folders' paths in which they differ added.
   static void tell_apart(Json& runs) {
     std::map<std::string, std::vector<Json*>> by_name;
     for (auto& run : runs) by_name[run.at("name").get<std::string>()].push_back(&run);

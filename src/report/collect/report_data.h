@@ -8,23 +8,23 @@
 namespace proca::report {
 
 struct ReportOptions {
-  std::string title = {};                ///< empty: made of what is shown
-  std::optional<double> refresh_s = {};  ///< told to the page while something is not finished
+  std::string title = {};                ///< empty: derived from the runs
+  std::optional<double> refresh_s = {};  ///< how often the page reloads while a run is unfinished
 };
 
-/// What a report shows, as `docs/formats/report_data.md` describes it.
+/// The data of a report (`docs/formats/report_data.md`).
 struct ReportDocument {
   std::string json;
-  bool is_finished = true;  ///< nothing in it will change by itself
+  bool is_finished = true;  ///< no run in it is unfinished
 };
 
 /// Collects what is in folders: of `proca run` with all its seeds, state directories of
 /// `proca adapt`, outputs of `proca reproduce` with all their runs and tables, and folders
 /// that hold runs side by side, as that of `proca demo`.
 ///
-/// Work that is under way shows as far as it has come, and may go on meanwhile. Large
-/// collections say less of each run: beyond 30 pictures of features these are principal
-/// components instead of t-SNE, and prototypes have as many pictures as 2,500 allow.
+/// Unfinished runs are shown as far as they have got, and may continue meanwhile. Large
+/// collections show less of each run: beyond 30 pictures of features these are principal
+/// components instead of t-SNE, and at most 2,500 prototypes have pictures.
 ///
 /// Throws `InputError` for a folder that is none of these, and naming a file that is
 /// damaged.

@@ -1,17 +1,19 @@
 #include "report/collect/run_reader.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/ranges.h>
 
 #include "core/files/lock_file.h"
-#include "core/files/seal.h"
+#include "core/files/path.h"
+#include "core/files/text_checksum.h"
+#include "core/parse_number.h"
 #include "experiments/run_results.h"
+#include "proca/config/toml.h"
 #include "proca/core/file.h"
-#include "proca/core/toml.h"
 #include "proca/state/state_directory.h"
 #include "report/collect/seed_reader.h"
+#include "state/state_files.h"
 
 namespace proca::report {
 namespace {
@@ -22,11 +24,7 @@ namespace fs = std::filesystem;
 std::optional<int64_t> number_of(const fs::path& folder, std::string_view prefix) {
   const auto name = folder.filename().string();
   if (!name.starts_with(prefix)) return std::nullopt;
-  int64_t number = 0;
-  const auto* end = name.data() + name.size();
-  const auto result = std::from_chars(name.data() + prefix.size(), end, number);
-  if (result.ec != std::errc{} || result.ptr != end) return std::nullopt;
-  return number;
+  return parse_whole_number(std::string_view(name).substr(prefix.size()), INT64_MIN);
 }
 
 void add_options(Json& options, const std::string& text, const std::string& origin,
@@ -57,13 +55,13 @@ bool is_being_written(const RunFolders& folders) {
     std::error_code vanished;
     for (const auto& entry : fs::directory_iterator(part, vanished)) {
       const bool has_state = number_of(entry.path(), "seed-") || number_of(entry.path(), "source-");
-      if (has_state && is_locked(entry.path() / "lock")) return true;
+      if (has_state && is_locked(entry.path() / state::kLockFile)) return true;
     }
   }
-  return folders.parts.empty() && is_locked(folders.folder / "lock");
+  return folders.parts.empty() && is_locked(folders.folder / state::kLockFile);
 }
 
-// Every seed has its figures in the results: nothing is left to do.
+// The results of every seed are there.
 bool is_complete(const RunFolders& folders, const Json& run) {
   if (folders.parts.empty()) {
     const auto manifest = state::StateDirectory::read_manifest(folders.folder);
@@ -83,7 +81,7 @@ void describe_run(const RunFolders& folders, Json& run, RunFrame& frame) {
   const auto config = folders.parts.front() / "run.toml";
   if (is_there(config)) {
     const auto text = read_text_file(config);
-    refuse_broken_seal(check_toml_seal(text), config.string());
+    refuse_wrong_checksum(check_toml_checksum(text), config.string());
     add_options(options, text, config.string());
     frame.schedule = experiments::classes_of_steps(text, config.string());
   }
@@ -109,7 +107,7 @@ void describe_run(const RunFolders& folders, Json& run, RunFrame& frame) {
 
 void describe_state(const RunFolders& folders, Json& run) {
   const state::StateDirectory state(folders.folder, [](const std::string& file) {
-    return file == "config.toml" || file == "adapt.toml";
+    return file == state::kConfigFile || file == state::kAdaptFile;
   });
   const auto& method = state.manifest().method;
   const auto name = fs::weakly_canonical(folders.folder).filename().string();
@@ -118,7 +116,8 @@ void describe_state(const RunFolders& folders, Json& run) {
   if (!method.empty()) run["method"] = method;
   run["classes"] = Json::array();
   auto options = Json::array();
-  for (const auto& [file, section] : {std::pair("adapt.toml", ""), {"config.toml", "pretrain"}}) {
+  for (const auto& [file, section] :
+       {std::pair(state::kAdaptFile, ""), {state::kConfigFile, "pretrain"}}) {
     if (state.has(file)) {
       add_options(options, state.read_text(file), (folders.folder / file).string(), section);
     }
@@ -151,11 +150,10 @@ RunFolders as_run(fs::path state) {
   return folders;
 }
 
-Json read_run(const RunFolders& folders, const Detail& detail, const Json::json_pointer& place,
-              std::vector<PendingPicture>& pictures) {
+Json read_run(const RunFolders& folders, const Detail& detail) {
   Json run;
   RunFrame frame;
-  // Before anything is read: what ends meanwhile is reported as running, not as half of it.
+  // Before anything is read: a run that ends meanwhile is reported as running, not as half done.
   const bool is_running = is_being_written(folders);
   if (folders.parts.empty()) {
     describe_state(folders, run);
@@ -169,8 +167,7 @@ Json read_run(const RunFolders& folders, const Detail& detail, const Json::json_
   run["status"] = is_running ? "running" : is_complete(folders, run) ? "finished" : "unfinished";
   run["seeds"] = Json::array();
   for (const auto& seed : folders.seeds) {
-    run["seeds"].push_back(
-        read_seed(seed, frame, detail, place / "seeds" / run["seeds"].size(), pictures));
+    run["seeds"].push_back(read_seed(seed, frame, detail));
   }
   return run;
 }

@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "core/files/read_json.h"
 #include "report/collect/detail.h"
-#include "report/collect/pictures.h"
-#include "report/collect/report_json.h"
 
 namespace proca::report {
 
-/// One run of the document before it is read: which folders it is made of.
+/// The folders of one run of the document.
 struct RunFolders {
   std::filesystem::path folder;              ///< as it was given
   std::vector<std::filesystem::path> parts;  ///< folders with a `run.toml`, or about to have one;
@@ -31,9 +30,7 @@ RunFolders find_seeds(std::filesystem::path folder, std::vector<std::filesystem:
 /// A state directory as a run of one seed.
 RunFolders as_run(std::filesystem::path state);
 
-/// A run in the words of docs/formats/report_data.md, without its pictures, which are added
-/// to `pictures` with places inside of `place`. Throws `InputError` naming a damaged file.
-Json read_run(const RunFolders& folders, const Detail& detail, const Json::json_pointer& place,
-              std::vector<PendingPicture>& pictures);
+/// A run as in docs/formats/report_data.md. Throws `InputError` naming a damaged file.
+Json read_run(const RunFolders& folders, const Detail& detail);
 
 }  // namespace proca::report

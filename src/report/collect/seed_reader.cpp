@@ -1,13 +1,16 @@
 #include "report/collect/seed_reader.h"
 
-#include "core/files/seal.h"
+#include "core/files/path.h"
+#include "core/parallel.h"
 #include "experiments/run_results.h"
 #include "proca/core/file.h"
 #include "proca/state/state_directory.h"
 #include "protocol/metrics_json.h"
 #include "report/collect/event_reader.h"
+#include "report/collect/pictures.h"
 #include "report/collect/prototype_reader.h"
 #include "report/collect/step_reader.h"
+#include "state/state_files.h"
 
 namespace proca::report {
 namespace {
@@ -18,8 +21,8 @@ void put(Json& json, const char* key, Json value) {
   if (!value.is_null()) json[key] = std::move(value);
 }
 
-// Of a run that is not finished: from the steps that have been measured. Which classes S-1
-// accuracy is about is known to the results only; until then it is null.
+// Of a run that is not finished: from the steps that have been measured. Only the results know the
+// classes of S-1 accuracy; until then it is null.
 Json metrics_so_far(const RunFrame& frame, const std::vector<StepReader>& steps,
                     const fs::path& state) {
   protocol::ClassSchedule schedule{.steps = frame.schedule, .first_classes = {}};
@@ -38,34 +41,37 @@ Json metrics_so_far(const RunFrame& frame, const std::vector<StepReader>& steps,
 }
 
 Json finished_metrics(const RunFolders::Seed& seed) {
-  if (!seed.number) return nullptr;
   const auto path = seed.part / "results.json";
-  if (!is_there(path)) return nullptr;
-  return reading(path.string(), [&]() -> Json {
-    const auto text = read_text_file(path);
-    refuse_broken_seal(check_json_seal(text), path.string());
-    const auto results = parse_json(text, path.string());
-    for (const auto& entry : results.at("seeds")) {
-      if (entry.at("seed") != *seed.number) continue;
-      protocol::run_metrics_from_json(entry.at("metrics").dump(), path.string());  // checks it
-      return entry.at("metrics");
-    }
-    return nullptr;
+  if (!seed.number || !is_there(path)) return nullptr;
+  auto metrics = experiments::results_of_seed(read_text_file(path), *seed.number, path.string());
+  if (!metrics.is_null()) protocol::run_metrics_from_json(metrics.dump(), path.string());  // checks
+  return metrics;
+}
+
+// What a picture is drawn from, and the index of its step in the document.
+struct Picture {
+  size_t step;
+  state::FeatureRecord features;
+};
+
+void draw(const std::vector<Picture>& pictures, Detail::Pictures kind, Json& steps) {
+  parallel_for(static_cast<int64_t>(pictures.size()), available_cores(), [&](int64_t i) {
+    const auto& [step, features] = pictures[static_cast<size_t>(i)];
+    steps[step]["embedding"] = embedding_json(features, kind);
   });
 }
 
 }  // namespace
 
-Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail& detail,
-               const Json::json_pointer& place, std::vector<PendingPicture>& pictures) {
+Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail& detail) {
   const state::StateDirectory state(seed.state, [&](const std::string& file) {
-    const bool is_memory = file == "memory.safetensors" && detail.thumbnails_per_seed > 0;
-    return file.starts_with("steps/") || is_memory;
+    const bool is_memory = file == state::kMemoryFile && detail.thumbnails_per_seed > 0;
+    return file.starts_with(state::kStepsFolder) || is_memory;
   });
   const auto& manifest = state.manifest();
   const auto num_classes = static_cast<int64_t>(manifest.model.class_names.size());
   const auto events =
-      read_events(seed.state / "events.jsonl", manifest.events_bytes, manifest.events_crc);
+      read_events(seed.state / state::kEventsFile, manifest.events_bytes, manifest.events_crc);
   std::vector<StepReader> readers;
   for (int64_t step = 0; step <= manifest.step; ++step) readers.emplace_back(state, step);
 
@@ -73,6 +79,7 @@ Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail
   auto metrics = finished_metrics(seed);
   put(json, "metrics", metrics.is_null() ? metrics_so_far(frame, readers, seed.state) : metrics);
   json["steps"] = Json::array();
+  std::vector<Picture> pictures;
   PrototypeHistory history(state, num_classes);
   for (int64_t number = 0; number <= manifest.step; ++number) {
     const auto& reader = readers[static_cast<size_t>(number)];
@@ -96,11 +103,10 @@ Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail
       }
       put(step, "prototypes", std::move(prototypes));
     }
-    if (features) {
-      pictures.push_back({place / "steps" / json["steps"].size(), std::move(*features)});
-    }
+    if (features) pictures.push_back({json["steps"].size(), std::move(*features)});
     json["steps"].push_back(std::move(step));
   }
+  draw(pictures, detail.pictures, json["steps"]);
   put(json, "losses", events.losses);
   put(json, "machine", events.machine);
   return json;

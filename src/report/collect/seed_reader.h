@@ -4,13 +4,12 @@
 
 namespace proca::report {
 
-/// What every seed of a run has in common.
+/// What all seeds of a run share.
 struct RunFrame {
-  std::vector<std::vector<int64_t>> schedule;  ///< labels by step; empty if nobody knows
+  std::vector<std::vector<int64_t>> schedule;  ///< labels by step; empty if not known
 };
 
-/// One seed in the words of docs/formats/report_data.md; see `read_run`.
-Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail& detail,
-               const Json::json_pointer& place, std::vector<PendingPicture>& pictures);
+/// One seed as in docs/formats/report_data.md; see `read_run`.
+Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail& detail);
 
 }  // namespace proca::report

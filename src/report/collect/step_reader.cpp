@@ -1,20 +1,16 @@
 #include "report/collect/step_reader.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/files/csv.h"
+#include "core/parse_number.h"
 #include "protocol/metrics_json.h"
+#include "state/state_files.h"
 
 namespace proca::report {
 namespace {
 
-constexpr const char* kMetrics = "metrics.json";
-constexpr const char* kDetection = "detection.json";
-constexpr const char* kPseudoLabels = "pseudo_labels.csv";
-constexpr const char* kFeatures = "features.safetensors";
-
-// Names of files may have line breaks: a record ends at one that is not in quotes.
+// Names of files may have line breaks: a record ends at a line break outside quotes.
 std::vector<std::string_view> csv_records(std::string_view text) {
   std::vector<std::string_view> records;
   bool quoted = false;
@@ -29,31 +25,21 @@ std::vector<std::string_view> csv_records(std::string_view text) {
   return records;
 }
 
-int64_t whole_number(const std::string& text) {
-  int64_t number = 0;
-  const auto* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, number);
-  if (result.ec != std::errc{} || result.ptr != end) {
-    throw std::invalid_argument(fmt::format("\"{}\" is no label", text));
-  }
-  return number;
-}
-
 }  // namespace
 
 StepReader::StepReader(const state::StateDirectory& state, int64_t step)
     : state_(state),
       step_(step),
       num_classes_(static_cast<int64_t>(state.manifest().model.class_names.size())) {
-  if (!state_.has(name_of(kMetrics))) return;
-  const auto origin = origin_of(kMetrics);
-  record_ = protocol::step_record_from_json(state_.read_text(name_of(kMetrics)), origin);
+  if (!state_.has(name_of(state::kMetricsFile))) return;
+  const auto origin = origin_of(state::kMetricsFile);
+  record_ = protocol::step_record_from_json(state_.read_text(name_of(state::kMetricsFile)), origin);
   for (const auto& entry : record_->classes) check_label(entry.label, origin);
   for (const auto& entry : record_->confusion) check_label(entry.predicted, origin);
 }
 
 std::string StepReader::name_of(const char* file) const {
-  return fmt::format("steps/{:02}/{}", step_, file);
+  return state::step_file_name(step_, file);
 }
 
 std::string StepReader::origin_of(const char* file) const {
@@ -84,10 +70,10 @@ Json StepReader::confusion() const {
 }
 
 Json StepReader::detection(const std::vector<int64_t>* present) const {
-  if (!state_.has(name_of(kDetection))) return nullptr;
-  const auto origin = origin_of(kDetection);
+  if (!state_.has(name_of(state::kDetectionFile))) return nullptr;
+  const auto origin = origin_of(state::kDetectionFile);
   return reading(origin, [&] {
-    const auto read = parse_json(state_.read_text(name_of(kDetection)), origin);
+    const auto read = parse_json(state_.read_text(name_of(state::kDetectionFile)), origin);
     Json detection = {{"rule", read.at("rule").get<std::string>()},
                       {"threshold", read.at("threshold").get<double>()},
                       {"classes", Json::array()}};
@@ -109,20 +95,21 @@ Json StepReader::detection(const std::vector<int64_t>* present) const {
 }
 
 Json StepReader::pseudo_labels() const {
-  if (!state_.has(name_of(kPseudoLabels))) return nullptr;
-  const auto origin = origin_of(kPseudoLabels);
+  if (!state_.has(name_of(state::kPseudoLabelsFile))) return nullptr;
+  const auto origin = origin_of(state::kPseudoLabelsFile);
   return reading(origin, [&] {
     std::vector<int64_t> counts(static_cast<size_t>(num_classes_));
-    const auto text = state_.read_text(name_of(kPseudoLabels));
+    const auto text = state_.read_text(name_of(state::kPseudoLabelsFile));
     const auto records = csv_records(text);
     for (size_t i = 1; i < records.size(); ++i) {  // The first has the names of the columns.
       const auto fields = csv_fields(records[i]);
       if (!fields || fields->size() < 2) {
-        throw std::invalid_argument(fmt::format("line {} is no line of it", i + 1));
+        throw std::invalid_argument(fmt::format("line {} is not one of a label", i + 1));
       }
-      const auto label = whole_number((*fields)[1]);
-      check_label(label, origin);
-      ++counts[static_cast<size_t>(label)];
+      const auto label = parse_whole_number((*fields)[1], INT64_MIN);
+      if (!label) throw std::invalid_argument(fmt::format("\"{}\" is no label", (*fields)[1]));
+      check_label(*label, origin);
+      ++counts[static_cast<size_t>(*label)];
     }
     Json labels = {{"images", records.empty() ? 0 : records.size() - 1}, {"counts", counts}};
     if (record_ && record_->pseudo_labels) {
@@ -133,10 +120,10 @@ Json StepReader::pseudo_labels() const {
 }
 
 std::optional<state::FeatureRecord> StepReader::features() const {
-  if (!state_.has(name_of(kFeatures))) return std::nullopt;
-  const auto origin = origin_of(kFeatures);
-  auto features =
-      state::FeatureRecord::load(state_.read_tensors(name_of(kFeatures)).tensors, origin);
+  if (!state_.has(name_of(state::kFeaturesFile))) return std::nullopt;
+  const auto origin = origin_of(state::kFeaturesFile);
+  auto features = state::FeatureRecord::load(
+      state_.read_tensors(name_of(state::kFeaturesFile)).tensors, origin);
   for (const auto* labels : {&features.labels, &features.pseudo_labels, &features.predicted}) {
     for (const int64_t label : *labels) {
       if (label >= 0) check_label(label, origin);

@@ -3,14 +3,14 @@
 #include <optional>
 #include <vector>
 
+#include "core/files/read_json.h"
 #include "proca/state/feature_record.h"
 #include "proca/state/state_directory.h"
 #include "protocol/run_metrics.h"
-#include "report/collect/report_json.h"
 
 namespace proca::report {
 
-/// The records of one step of a state, each as docs/formats/report_data.md words it, or null
+/// The records of one step of a state, each as in docs/formats/report_data.md, or null
 /// if the step has none. All throw `InputError` naming a file that is damaged.
 class StepReader {
  public:
@@ -21,7 +21,7 @@ class StepReader {
   const std::optional<protocol::StepRecord>& record() const { return record_; }
   Json classes() const;
   Json confusion() const;
-  /// `present`: labels that truly are; nothing if nobody knows.
+  /// `present`: labels of the classes in the images; null if not known.
   Json detection(const std::vector<int64_t>* present) const;
   Json pseudo_labels() const;
   /// The features, if they were recorded.

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "report/collect/report_json.h"
+#include "core/files/read_json.h"
 #include "report/page/embedded_page.h"
 
 namespace proca::report {
@@ -19,37 +19,30 @@ std::string joined(std::span<const EmbeddedFile> files) {
   return text;
 }
 
-std::string html_escaped(std::string_view text) {
-  static const std::map<char, std::string_view> entities = {
-      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
-  std::string escaped;
+std::string escaped(std::string_view text, const std::map<char, std::string_view>& escapes) {
+  std::string result;
+  result.reserve(text.size());
   for (const char c : text) {
-    const auto entity = entities.find(c);
-    if (entity == entities.end()) {
-      escaped += c;
+    const auto escape = escapes.find(c);
+    if (escape == escapes.end()) {
+      result += c;
     } else {
-      escaped += entity->second;
+      result += escape->second;
     }
   }
-  return escaped;
+  return result;
 }
 
-// JSON inside of a script element: `</script` and `<!--` must not occur. A `<` can only
-// stand in a string, where it may be written so.
-std::string script_escaped(std::string_view json) {
-  std::string escaped;
-  escaped.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      escaped += "\\u003c";
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
+std::string html_escaped(std::string_view text) {
+  return escaped(text,
+                 {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}});
 }
 
-// Puts values in for `{{name}}`, once: what is put in is not looked at again.
+// JSON in a script element must not have `</script` or `<!--` in it. A `<` occurs in strings only,
+// where it may be written as an escape.
+std::string script_escaped(std::string_view json) { return escaped(json, {{'<', "\\u003c"}}); }
+
+// Replaces each `{{name}}`, in one pass: values may have what looks like a placeholder.
 std::string filled(std::string_view page, const std::map<std::string, std::string>& values) {
   std::string text;
   for (size_t begin = 0;;) {
@@ -72,7 +65,7 @@ std::string report_page(const std::string& document) {
   if (json.is_discarded() || !json.is_object()) {
     throw std::invalid_argument("report_page: the document is no JSON object");
   }
-  // Written anew: what is no UTF-8 becomes the replacement character.
+  // Serialised again: bytes that are not UTF-8 become the replacement character.
   return filled(embedded_page_html().front().text,
                 {{"title", html_escaped(json.value("title", std::string("proca")))},
                  {"style", joined(embedded_page_styles())},

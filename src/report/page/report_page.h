@@ -4,8 +4,8 @@
 
 namespace proca::report {
 
-/// One HTML page that shows the document (`docs/formats/report_data.md`) and needs nothing
-/// else, no file and no network. Whatever names the document has, they stay text.
+/// One HTML page that shows the document (`docs/formats/report_data.md`), without other files or
+/// the network. Names in the document are shown as text, never as markup.
 ///
 /// Throws `std::invalid_argument` if `document` is not JSON.
 std::string report_page(const std::string& document);

@@ -18,8 +18,6 @@ std::optional<double> rank_of(const TableBlock& block, size_t row, size_t column
   return std::round(*mean * unit) * (block.best == Best::kLowestOfColumn ? -1 : 1);
 }
 
-}  // namespace
-
 bool is_best(const TableBlock& block, size_t row, size_t column) {
   const auto own = rank_of(block, row, column);
   if (!own || block.best == Best::kNone) return false;
@@ -34,6 +32,8 @@ bool is_best(const TableBlock& block, size_t row, size_t column) {
   }
   return num_others > 0;
 }
+
+}  // namespace
 
 std::optional<double> difference_of(const Cell& cell) {
   if (!cell.mean || !cell.paper || !cell.paper->text.empty()) return std::nullopt;
@@ -67,11 +67,6 @@ bool has_paper(const TableBlock& block) {
   });
 }
 
-bool has_difference(const TableBlock::Row& row) {
-  return std::any_of(row.cells.begin(), row.cells.end(),
-                     [](const Cell& cell) { return difference_of(cell).has_value(); });
-}
-
 std::string describe_seeds(const ComparisonTable& table) {
   std::vector<int64_t> counts;
   for (const auto& block : table.blocks) {
@@ -93,6 +88,28 @@ int64_t Footnotes::number_of(const Cell& cell) {
   auto place = std::find(notes_.begin(), notes_.end(), cell.paper->note);
   if (place == notes_.end()) place = notes_.insert(notes_.end(), cell.paper->note);
   return place - notes_.begin() + 1;
+}
+
+std::vector<ShownRow> shown_rows(const TableBlock& block, Footnotes& footnotes) {
+  std::vector<ShownRow> rows;
+  const bool with_paper = has_paper(block);
+  for (size_t row = 0; row < block.rows.size(); ++row) {
+    const auto& [label, cells] = block.rows[row];
+    ShownRow ours{ShownRow::kOurs, label}, paper{ShownRow::kPaper, label},
+        difference{ShownRow::kDifference, label};
+    bool has_difference = false;
+    for (size_t column = 0; column < cells.size(); ++column) {
+      const auto& cell = cells[column];
+      ours.cells.push_back({show_ours(cell, block.decimals), is_best(block, row, column)});
+      paper.cells.push_back({show_paper(cell, block.decimals), false, footnotes.number_of(cell)});
+      difference.cells.push_back({show_difference(cell, block.decimals)});
+      has_difference = has_difference || difference_of(cell).has_value();
+    }
+    rows.push_back(std::move(ours));
+    if (with_paper) rows.push_back(std::move(paper));
+    if (has_difference) rows.push_back(std::move(difference));
+  }
+  return rows;
 }
 
 }  // namespace proca::report

@@ -8,7 +8,7 @@
 namespace proca::report {
 namespace {
 
-// More than anybody prints, so that nothing is rounded twice.
+// More digits than other formats, which may be made of these numbers.
 std::string exact(double value) { return show_number(value, 4); }
 
 std::string show_line(const TableBlock& block, const TableBlock::Row& row, size_t column) {

@@ -1,4 +1,4 @@
-#include "report/collect/report_json.h"
+#include "core/files/read_json.h"
 #include "report/tables/comparison_cells.h"
 #include "report/tables/comparison_table.h"
 
@@ -8,20 +8,15 @@ namespace {
 Json block_json(const TableBlock& block) {
   Json rows = Json::array();
   Footnotes footnotes;
-  for (size_t row = 0; row < block.rows.size(); ++row) {
-    const auto& [label, cells] = block.rows[row];
-    Json ours = {{"label", label}, {"cells", Json::array()}};
-    Json paper = {{"label", label + " (paper)"}, {"cells", Json::array()}};
-    for (size_t column = 0; column < cells.size(); ++column) {
-      const auto note = footnotes.number_of(cells[column]);
-      ours["cells"].push_back({{"text", show_ours(cells[column], block.decimals)},
-                               {"best", is_best(block, row, column)}});
-      paper["cells"].push_back({{"text", show_paper(cells[column], block.decimals) +
-                                             (note > 0 ? fmt::format(" [{}]", note) : "")},
-                                {"best", false}});
+  for (const auto& row : shown_rows(block, footnotes)) {
+    if (row.kind == ShownRow::kDifference) continue;
+    const bool is_paper = row.kind == ShownRow::kPaper;
+    Json shown = {{"label", row.label + (is_paper ? " (paper)" : "")}, {"cells", Json::array()}};
+    for (const auto& [text, is_best, note] : row.cells) {
+      shown["cells"].push_back(
+          {{"text", note > 0 ? fmt::format("{} [{}]", text, note) : text}, {"best", is_best}});
     }
-    rows.push_back(std::move(ours));
-    if (has_paper(block)) rows.push_back(std::move(paper));
+    rows.push_back(std::move(shown));
   }
   Json columns = {""};
   for (const auto& column : block.columns) columns.push_back(column);

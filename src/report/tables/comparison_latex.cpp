@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "report/tables/comparison_cells.h"
@@ -7,27 +11,25 @@ namespace proca::report {
 namespace {
 
 std::string escape_latex(const std::string& text) {
+  // The first that matches; what no pattern matches stays as it is.
+  constexpr std::pair<std::string_view, std::string_view> kEscapes[] = {
+      {"->", "$\\to$"}, {"±", "$\\pm$"},
+      {"&", "\\&"},     {"%", "\\%"},
+      {"_", "\\_"},     {"#", "\\#"},
+      {"$", "\\$"},     {"{", "\\{"},
+      {"}", "\\}"},     {"<", "$<$"},
+      {">", "$>$"},     {"~", "\\~{}"},
+      {"^", "\\^{}"},   {"\\", "\\textbackslash{}"},
+  };
   std::string escaped;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const std::string_view rest = std::string_view(text).substr(i);
-    if (rest.starts_with("->")) {
-      escaped += "$\\to$";
-      ++i;
-    } else if (rest.starts_with("±")) {
-      escaped += "$\\pm$";
-      i += std::string_view("±").size() - 1;
-    } else if (std::string_view("&%_#${}").find(text[i]) != std::string_view::npos) {
-      escaped += '\\';
-      escaped += text[i];
-    } else if (text[i] == '<' || text[i] == '>') {
-      escaped += fmt::format("${}$", text[i]);
-    } else if (text[i] == '\\') {
-      escaped += "\\textbackslash{}";
-    } else if (text[i] == '~' || text[i] == '^') {
-      escaped += fmt::format("\\{}{{}}", text[i]);
-    } else {
-      escaped += text[i];
-    }
+  for (size_t i = 0; i < text.size();) {
+    const auto rest = std::string_view(text).substr(i);
+    const auto* escape =
+        std::find_if(std::begin(kEscapes), std::end(kEscapes),
+                     [&](const auto& known) { return rest.starts_with(known.first); });
+    const bool is_special = escape != std::end(kEscapes);
+    escaped += is_special ? escape->second : rest.substr(0, 1);
+    i += is_special ? escape->first.size() : 1;
   }
   return escaped;
 }
@@ -39,28 +41,25 @@ std::string escape_number(const std::string& text) {
 }
 
 std::string show_block(const TableBlock& block, Footnotes& footnotes) {
+  constexpr const char* kNames[] = {"ours", "paper", "difference"};
   const bool with_paper = has_paper(block);
   auto text = fmt::format("% {}\n\\begin{{tabular}}{{l{}{}}}\n\\toprule\n", block.title,
                           with_paper ? "l" : "", std::string(block.columns.size(), 'r'));
   if (with_paper) text += " &";
   for (const auto& column : block.columns) text += " & " + escape_latex(column);
   text += " \\\\\n\\midrule\n";
-  for (size_t row = 0; row < block.rows.size(); ++row) {
-    const auto& cells = block.rows[row].cells;
-    std::string ours = escape_latex(block.rows[row].label) + (with_paper ? " & ours" : "");
-    std::string paper = " & paper", difference = " & difference";
-    for (size_t column = 0; column < cells.size(); ++column) {
-      const auto shown = escape_number(show_ours(cells[column], block.decimals));
-      const auto note = footnotes.number_of(cells[column]);
-      ours += " & " + (is_best(block, row, column) ? "\\textbf{" + shown + "}" : shown);
-      paper += " & " + escape_number(show_paper(cells[column], block.decimals)) +
-               (note > 0 ? fmt::format("$^{{{}}}$", note) : "");
-      difference += " & " + escape_number(show_difference(cells[column], block.decimals));
+  bool is_first = true;
+  for (const auto& row : shown_rows(block, footnotes)) {
+    if (row.kind == ShownRow::kOurs && with_paper && !is_first) text += "\\addlinespace\n";
+    is_first = false;
+    if (row.kind == ShownRow::kOurs) text += escape_latex(row.label);
+    if (with_paper) text += fmt::format(" & {}", kNames[row.kind]);
+    for (const auto& [shown, is_best, note] : row.cells) {
+      const auto cell = escape_number(shown);
+      text += " & " + (is_best ? "\\textbf{" + cell + "}" : cell);
+      if (note > 0) text += fmt::format("$^{{{}}}$", note);
     }
-    if (row > 0 && with_paper) text += "\\addlinespace\n";
-    text += ours + " \\\\\n";
-    if (with_paper) text += paper + " \\\\\n";
-    if (has_difference(block.rows[row])) text += difference + " \\\\\n";
+    text += " \\\\\n";
   }
   return text + "\\bottomrule\n\\end{tabular}\n";
 }

@@ -56,8 +56,8 @@ class TableMaker {
         break;
       case TableView::kSteps:
         for (const auto metric : experiment_.metrics) {
-          made.push_back(steps_block(std::string(name_of(metric)), title_of(metric), metric, tasks_,
-                                     MeanColumn::kLast));
+          made.push_back(
+              steps_block(std::string(name_of(metric)), title_of(metric), metric, tasks_));
         }
         break;
       case TableView::kTaskSteps:
@@ -65,19 +65,22 @@ class TableMaker {
           for (const auto metric : experiment_.metrics) {
             made.push_back(steps_block(fmt::format("{} {}", task, name_of(metric)),
                                        fmt::format("{}, {}", task, title_of(metric)), metric,
-                                       {&task, 1}, MeanColumn::kLast));
+                                       {&task, 1}));
           }
         }
         break;
       case TableView::kDrop:
-        made.push_back(steps_block("drop", title_of(TableMetric::kDrop), TableMetric::kDrop, tasks_,
-                                   MeanColumn::kNone));
-        made.back().best = Best::kLowestOfColumn;
-        break;
+        return {steps_block("drop", title_of(TableMetric::kDrop), TableMetric::kDrop, tasks_)};
       case TableView::kSweep:
         return sweep_blocks();
       case TableView::kDetectedClasses:
-        return detected_classes_blocks(experiment_, grid_, num_detection_steps());
+        return detected_classes_blocks(
+            experiment_, grid_, count_steps([&](const auto& run, int64_t step) {
+              return std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& task) {
+                const auto row = fmt::format("{} step {}", run.label, step);
+                return paper_.find(task, row, "classes").has_value();
+              });
+            }));
       case TableView::kBars:
         return bar_blocks(experiment_, grid_);
     }
@@ -101,14 +104,16 @@ class TableMaker {
     return block;
   }
 
-  enum class MeanColumn { kLast, kNone };
-
   TableBlock steps_block(std::string name, std::string title, TableMetric metric,
-                         std::span<const std::string> tasks, MeanColumn mean) const {
+                         std::span<const std::string> tasks) const {
     TableBlock block{.name = std::move(name), .title = std::move(title), .columns = {}};
-    const auto num_steps = std::max(grid_.num_steps(), num_paper_steps(block.name));
+    const auto num_steps = count_steps([&](const auto& run, int64_t step) {
+      return paper_.find(block.name, run.label, std::to_string(step)).has_value();
+    });
     for (int64_t step = 1; step <= num_steps; ++step) block.columns.push_back(std::to_string(step));
-    if (mean == MeanColumn::kLast) block.columns.push_back(kAverage);
+    const bool is_drop = metric == TableMetric::kDrop;  // of which there is no mean
+    if (is_drop) block.best = Best::kLowestOfColumn;
+    if (!is_drop) block.columns.push_back(kAverage);
     for (const auto& run : experiment_.runs) {
       auto& row = block.rows.emplace_back(run.label, std::vector<Cell>());
       for (int64_t step = 1; step <= num_steps; ++step) {
@@ -116,7 +121,7 @@ class TableMaker {
           return value_at(metric, result.metrics, step);
         }));
       }
-      if (mean == MeanColumn::kNone) continue;
+      if (is_drop) continue;
       row.cells.push_back(grid_.cell(run.label, tasks, [&](const RunResult& result) {
         return mean_of_steps(metric, result.metrics, num_steps);
       }));
@@ -124,7 +129,7 @@ class TableMaker {
     return block;
   }
 
-  // Nothing for a run that is not at its end.
+  // Nothing for an unfinished run.
   static std::optional<double> mean_of_steps(TableMetric metric, const protocol::RunMetrics& run,
                                              int64_t num_steps) {
     double sum = 0;
@@ -164,23 +169,14 @@ class TableMaker {
     return made;
   }
 
-  // The paper's rows are shown even where nothing has been run yet.
-  int64_t num_paper_steps(const std::string& block) const {
-    int64_t steps = 0;
-    for (const auto& run : experiment_.runs) {
-      while (paper_.find(block, run.label, std::to_string(steps + 1))) ++steps;
-    }
-    return steps;
-  }
-
-  int64_t num_detection_steps() const {
-    int64_t steps = grid_.num_steps();
-    for (const auto& task : tasks_) {
-      for (const auto& run : experiment_.runs) {
-        while (paper_.find(task, fmt::format("{} step {}", run.label, steps + 1), "classes")) {
-          ++steps;
-        }
-      }
+  // Those of the longest run, and further ones that `in_paper(run, step)` has for a run.
+  template <typename InPaper>
+  int64_t count_steps(const InPaper& in_paper) const {
+    auto steps = grid_.num_steps();
+    const auto& runs = experiment_.runs;
+    while (std::any_of(runs.begin(), runs.end(),
+                       [&](const auto& run) { return in_paper(run, steps + 1); })) {
+      ++steps;
     }
     return steps;
   }

@@ -19,25 +19,19 @@ struct Layout {
 };
 
 Layout lay_out(const TableBlock& block, Footnotes& footnotes) {
+  constexpr const char* kNames[] = {"ours", "paper", "diff"};
   Layout layout;
   const bool with_paper = has_paper(block);
   layout.num_leading = with_paper ? 2 : 1;
   auto& header = layout.lines.emplace_back(layout.num_leading);
   header.insert(header.end(), block.columns.begin(), block.columns.end());
-  for (const auto& row : block.rows) {
-    std::vector<std::string> ours = {row.label}, paper = {"", "paper"}, difference = {"", "diff"};
-    if (with_paper) ours.emplace_back("ours");
-    for (const auto& cell : row.cells) {
-      const auto note = footnotes.number_of(cell);
-      ours.push_back(show_ours(cell, block.decimals));
-      paper.push_back(show_paper(cell, block.decimals) +
-                      (note > 0 ? fmt::format(" [{}]", note) : ""));
-      difference.push_back(show_difference(cell, block.decimals));
+  for (const auto& row : shown_rows(block, footnotes)) {
+    auto& line = layout.lines.emplace_back();
+    line.push_back(row.kind == ShownRow::kOurs ? row.label : "");
+    if (with_paper) line.emplace_back(kNames[row.kind]);
+    for (const auto& [text, is_best, note] : row.cells) {
+      line.push_back(note > 0 ? fmt::format("{} [{}]", text, note) : text);
     }
-    layout.lines.push_back(std::move(ours));
-    if (!with_paper) continue;
-    layout.lines.push_back(std::move(paper));
-    if (has_difference(row)) layout.lines.push_back(std::move(difference));
   }
   return layout;
 }

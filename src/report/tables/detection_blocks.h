@@ -17,7 +17,7 @@ std::string show_classes(std::span<const int64_t> detected, std::span<const int6
 std::vector<TableBlock> detected_classes_blocks(const protocol::Experiment& experiment,
                                                 const ResultGrid& grid, int64_t num_steps);
 
-/// The blocks of `TableView::kBars`: one per task, run and step that somebody did.
+/// The blocks of `TableView::kBars`: one per task, run and finished step.
 std::vector<TableBlock> bar_blocks(const protocol::Experiment& experiment, const ResultGrid& grid);
 
 }  // namespace proca::report

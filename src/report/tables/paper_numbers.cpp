@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -40,12 +41,10 @@ PaperNumbers PaperNumbers::parse(std::string_view csv, const std::string& origin
   const auto refuse = [&](const std::string& what) {
     throw InputError(fmt::format("{}:{}: {}", origin, line_number, what));
   };
-  while (!csv.empty()) {
+  std::istringstream lines{std::string(csv)};
+  for (std::string line; std::getline(lines, line);) {
     ++line_number;
-    const auto end = csv.find('\n');
-    auto line = csv.substr(0, end);
-    csv = end == std::string_view::npos ? std::string_view() : csv.substr(end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.ends_with('\r')) line.pop_back();
     if (line.empty() || line.starts_with('#')) continue;
     if (!header_seen) {
       if (line != kHeader) refuse(fmt::format("the header is {}, not {}", kHeader, line));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 
@@ -38,7 +39,7 @@ template <typename ValueOf>
 std::vector<double> percents(const Runs& runs, const ValueOf& value_of) {
   std::vector<double> values;
   for (const auto& run : runs) {
-    const std::optional<double> value = value_of(run);
+    const std::optional<double> value = std::invoke(value_of, run);
     if (value && !std::isnan(*value)) values.push_back(*value * 100);
   }
   return values;
@@ -56,14 +57,15 @@ std::string cell(const Runs& runs, int decimals, const ValueOf& value_of) {
 Row step_row(const Runs& runs, size_t index) {
   // `part` of the step's metrics.
   const auto of_step = [&](const auto& part) {
-    return cell(runs, 1, [&](const RunMetrics& run) { return part(run.steps[index]); });
+    return cell(runs, 1,
+                [&](const RunMetrics& run) { return std::invoke(part, run.steps[index]); });
   };
   using Value = std::optional<double>;
   return {
       std::to_string(index + 1),
-      of_step([](const StepMetrics& step) { return step.accuracy; }),
-      of_step([](const StepMetrics& step) { return step.s1_accuracy; }),
-      of_step([](const StepMetrics& step) { return step.accuracy_drop; }),
+      of_step(&StepMetrics::accuracy),
+      of_step(&StepMetrics::s1_accuracy),
+      of_step(&StepMetrics::accuracy_drop),
       of_step([](const StepMetrics& step) {
         return step.detection ? Value(step.detection->recall()) : std::nullopt;
       }),
@@ -79,12 +81,12 @@ Row step_row(const Runs& runs, size_t index) {
 Row mean_row(const Runs& runs) {
   return {
       "mean",
-      cell(runs, 1, [](const RunMetrics& run) { return run.mean_accuracy; }),
-      cell(runs, 1, [](const RunMetrics& run) { return run.mean_s1_accuracy; }),
+      cell(runs, 1, &RunMetrics::mean_accuracy),
+      cell(runs, 1, &RunMetrics::mean_s1_accuracy),
       "",  // The paper's figures show the drop step by step only.
-      cell(runs, 1, [](const RunMetrics& run) { return run.mean_recall; }),
-      cell(runs, 1, [](const RunMetrics& run) { return run.mean_precision; }),
-      cell(runs, 1, [](const RunMetrics& run) { return run.pseudo_label_accuracy; }),
+      cell(runs, 1, &RunMetrics::mean_recall),
+      cell(runs, 1, &RunMetrics::mean_precision),
+      cell(runs, 1, &RunMetrics::pseudo_label_accuracy),
   };
 }
 
@@ -96,12 +98,10 @@ std::string run_table(const std::string& title, const Runs& runs) {
   for (size_t i = 0; i < num_steps; ++i) rows.push_back(step_row(runs, i));
   rows.push_back(mean_row(runs));
   const std::vector<Row> sums = {
-      {"Final accuracy", cell(runs, 2, [](const RunMetrics& run) { return run.final_accuracy; })},
-      {"Final S-1 accuracy",
-       cell(runs, 2, [](const RunMetrics& run) { return run.final_s1_accuracy; })},
-      {"Forgetting", cell(runs, 1, [](const RunMetrics& run) { return run.forgetting; })},
-      {"Backward transfer",
-       cell(runs, 1, [](const RunMetrics& run) { return run.backward_transfer; })},
+      {"Final accuracy", cell(runs, 2, &RunMetrics::final_accuracy)},
+      {"Final S-1 accuracy", cell(runs, 2, &RunMetrics::final_s1_accuracy)},
+      {"Forgetting", cell(runs, 1, &RunMetrics::forgetting)},
+      {"Backward transfer", cell(runs, 1, &RunMetrics::backward_transfer)},
   };
   const auto seeds = runs.size() == 1 ? "" : fmt::format(", mean ± std of {} runs", runs.size());
   return fmt::format("{} (%{})\n{}\n{}", title, seeds, text_table(rows), text_table(sums));
@@ -111,9 +111,8 @@ std::string group_matrix(const Runs& runs) {
   const auto num_steps = common_num_steps(runs);
   const auto num_groups = runs.front().source_group_accuracy.size();
   const auto mean_cell = [&](const auto& groups_of, size_t group) {
-    const auto values = percents(runs, [&](const RunMetrics& run) {
-      return std::optional<double>(groups_of(run).at(group));
-    });
+    const auto values =
+        percents(runs, [&](const RunMetrics& run) { return groups_of(run).at(group); });
     return values.empty() ? kNoValue : show_number(protocol::mean_std(values).mean, 1);
   };
   // "source" and columns of at most "100.0" with two blanks before them.

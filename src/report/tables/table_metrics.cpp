@@ -1,5 +1,6 @@
 #include "report/tables/table_metrics.h"
 
+#include <map>
 #include <stdexcept>
 
 namespace proca::report {
@@ -7,21 +8,15 @@ namespace proca::report {
 using protocol::TableMetric;
 
 std::string title_of(TableMetric metric) {
-  switch (metric) {
-    case TableMetric::kFinal:
-      return "Final accuracy";
-    case TableMetric::kFinalS1:
-      return "Final S-1 accuracy";
-    case TableMetric::kStepAccuracy:
-      return "Accuracy after each step";
-    case TableMetric::kS1Accuracy:
-      return "S-1 accuracy after each step";
-    case TableMetric::kPseudoLabels:
-      return "Accuracy of the pseudo-labels";
-    case TableMetric::kDrop:
-      return "Drop of S-1 accuracy since the first step";
-  }
-  throw std::invalid_argument("title_of: no such metric");
+  static const std::map<TableMetric, std::string> titles = {
+      {TableMetric::kFinal, "Final accuracy"},
+      {TableMetric::kFinalS1, "Final S-1 accuracy"},
+      {TableMetric::kStepAccuracy, "Accuracy after each step"},
+      {TableMetric::kS1Accuracy, "S-1 accuracy after each step"},
+      {TableMetric::kPseudoLabels, "Accuracy of the pseudo-labels"},
+      {TableMetric::kDrop, "Drop of S-1 accuracy since the first step"},
+  };
+  return titles.at(metric);
 }
 
 std::optional<double> value_of(TableMetric metric, const protocol::RunMetrics& run) {
@@ -35,7 +30,7 @@ std::optional<double> value_of(TableMetric metric, const protocol::RunMetrics& r
     case TableMetric::kS1Accuracy:
       return 100 * run.mean_s1_accuracy;
     case TableMetric::kPseudoLabels:
-      // The labels that a model gives by itself are what pseudo-labels must better.
+      // Without pseudo-labels the model's own predictions take their place.
       return 100 * run.pseudo_label_accuracy.value_or(run.final_accuracy);
     case TableMetric::kDrop:
       return value_at(metric, run, static_cast<int64_t>(run.steps.size()));

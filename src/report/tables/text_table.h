@@ -12,7 +12,7 @@ inline constexpr int64_t kTableWidth = 80;
 /// Characters as a terminal shows them: "±" is one, though it has two bytes.
 int64_t display_width(const std::string& text);
 
-/// A number for people: "-0.0" says nothing that "0.0" does not.
+/// With this number of decimals; "0.0" instead of "-0.0".
 std::string show_number(double value, int64_t decimals);
 
 /// Rows of cells as text: the first column to the left, the others to the right, each

@@ -49,4 +49,11 @@ int64_t image_budget(std::optional<int64_t> cache_gpu, torch::Device device) {
   return cache_gpu ? *cache_gpu : compute::free_device_memory(device) / 2;
 }
 
+std::shared_ptr<DeviceImages> make_device_images(std::optional<int64_t> cache_gpu,
+                                                 const compute::ComputeOptions& compute) {
+  const auto device = compute::choose_device(compute);
+  return std::make_shared<DeviceImages>(device, image_budget(cache_gpu, device),
+                                        compute.resolved_threads());
+}
+
 }  // namespace proca::training

@@ -7,6 +7,7 @@
 
 #include <torch/types.h>
 
+#include "proca/compute/device.h"
 #include "proca/data/preprocessing.h"
 #include "training/feeds/batch_feed.h"
 
@@ -47,5 +48,9 @@ class DeviceImages {
 
 /// The bytes of `--cache-gpu`; by default half of the device's free memory, on a CPU always 0.
 int64_t image_budget(std::optional<int64_t> cache_gpu, torch::Device device);
+
+/// The images kept on the device that is chosen, with that budget.
+std::shared_ptr<DeviceImages> make_device_images(std::optional<int64_t> cache_gpu,
+                                                 const compute::ComputeOptions& compute);
 
 }  // namespace proca::training

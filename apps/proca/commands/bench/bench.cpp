@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "commands/commands.h"
+#include "core/files/scratch_folder.h"
 #include "demo/demo_data.h"
 
 namespace proca::app {
@@ -17,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 // The data of the demo, which the program can draw itself.
 Measurement decode_demo(const BenchOptions& options) {
-  const ScratchFolder scratch;
+  const ScratchFolder scratch(std::filesystem::temp_directory_path() / "proca-bench");
   demo::write_demo_data(scratch.path() / "demo",
                         {.image_size = 64, .source_per_class = 1, .target_per_class = 10});
   return measure_decode({(scratch.path() / "demo" / "photo").string()}, options.image_size,
@@ -25,7 +26,7 @@ Measurement decode_demo(const BenchOptions& options) {
 }
 
 Measurement small_step(const BenchOptions& options) {
-  const ScratchFolder scratch;
+  const ScratchFolder scratch(std::filesystem::temp_directory_path() / "proca-bench");
   return measure_step({.out = (scratch.path() / "step").string(),
                        .backbone = options.backbone,
                        .image_size = options.image_size,

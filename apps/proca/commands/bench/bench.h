@@ -10,19 +10,19 @@
 
 #include "command.h"
 #include "proca/compute/device.h"
-#include "proca/core/options.h"
+#include "proca/config/options.h"
 #include "proca/data/image_source.h"
 
 namespace proca::app {
 
-/// What the measurements of a network ask for. Images, weights and their order are made
-/// up from fixed seeds: the same work on every machine.
+/// Options of the measurements of a network. Images, weights and their order come from
+/// fixed seeds: the same work on every computer.
 struct BenchOptions {
   std::string backbone = "resnet50";
   int64_t image_size = 224;
   int64_t batch_size = 32;
   int64_t iterations = 10;  ///< per repeat
-  int64_t repeats = 5;      ///< the median of which counts, after some that do not
+  int64_t repeats = 5;      ///< the result is their median
   compute::ComputeOptions compute;
   bool json = false;
 
@@ -31,19 +31,18 @@ struct BenchOptions {
   int64_t num_images() const { return batch_size * iterations; }
 };
 
-/// What came of one measurement. Repeat by repeat: how long it took, and how much of that
-/// was waiting for images.
+/// The result of one measurement, with one entry per repeat.
 struct Measurement {
   std::string bench;
-  int64_t images = 0;           ///< handled in one repeat
+  int64_t images = 0;           ///< of one repeat
   std::vector<double> seconds;  ///< at least one
-  std::vector<double> data_s;   ///< as many
-  /// What it was about: options, then further figures.
+  std::vector<double> data_s;   ///< as many: how long it waited for images
+  /// Options, and further figures.
   nlohmann::ordered_json about = nlohmann::ordered_json::object();
   nlohmann::ordered_json more = nlohmann::ordered_json::object();
 };
 
-/// Repeats that only warm up: they choose algorithms, allocate, record a graph.
+/// Repeats that only warm up: algorithms are selected, a CUDA graph is captured.
 inline constexpr int64_t kWarmUps = 2;
 
 Measurement measure_decode(const std::vector<std::string>& paths, int64_t image_size,
@@ -53,7 +52,7 @@ Measurement measure_iteration(const BenchOptions& options);
 Measurement measure_training(const BenchOptions& options);
 Measurement measure_inference(const BenchOptions& options);
 
-/// A step of the made-up stream, for `bench step`.
+/// Options of `bench step`.
 struct StepBenchOptions {
   std::string out;  ///< new folder
   std::string backbone = "resnet-small";
@@ -67,19 +66,19 @@ struct StepBenchOptions {
 };
 Measurement measure_step(const StepBenchOptions& options);
 
-/// Nothing measured yet: so many images in a repeat, as the options say.
+/// A measurement without results yet, `images` per repeat.
 Measurement measurement_of(std::string bench, int64_t images, const BenchOptions& options);
 /// `bench NAME` with the options of a network.
 Command network_bench(std::string name, std::string summary,
                       Measurement (*measure)(const BenchOptions& options));
 
-/// With machine and versions, as every measurement prints it.
+/// With device and versions, as every measurement prints it.
 nlohmann::ordered_json to_json(const Measurement& measurement,
                                const compute::ComputeOptions& compute);
 /// On standard output: one line of JSON, or a line per field.
 void print(const Measurement& measurement, const compute::ComputeOptions& compute, bool as_json);
 
-/// Waits until the device has done what it was asked to.
+/// Waits for the work queued on a GPU.
 void synchronize(torch::Device device);
 
 /// Noise, with labels 0, 1, ... in turn if `num_classes` is not 0.
@@ -94,32 +93,19 @@ class NoiseImages final : public data::ImageSource {
   std::string purpose_;
 };
 
-/// A state that is about to make its second step, with random weights.
+/// A state with random weights, ready for its second step.
 struct MadeUpState {
   std::string backbone;
   int64_t image_size = 0;
   int64_t classes = 0;
-  int64_t memory_classes = 0;  ///< those with ten prototypes each in memory
+  int64_t memory_classes = 0;  ///< classes with ten prototypes each in memory
   int64_t source_images = 0;
 };
 /// Writes `folder/state` and `folder/source.pack`.
 void write_state(const MadeUpState& made_up, const std::filesystem::path& folder);
 
-/// A folder for temporary files, which goes with the object.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-/// Takes time and waiting from the last `repeats` events of that name in a state's log.
-void add_epochs(Measurement& measurement, const std::filesystem::path& state,
+/// Adds the times of the last `repeats` events of that name from the log of a state.
+void add_epochs(Measurement& measurement, const std::filesystem::path& folder,
                 const std::string& event, int64_t repeats);
 
 }  // namespace proca::app

@@ -15,21 +15,19 @@ namespace {
 // Made-up images in memory, as evaluation shows them.
 struct Images {
   explicit Images(const BenchOptions& options)
-      : device(compute::prepare_compute(options.compute)),
+      : device(compute::set_up_libtorch(options.compute)),
         store(std::make_shared<NoiseImages>(options.num_images(), options.image_size, 0, "images"),
               {.resize = {.size = options.image_size},
                .cache_bytes = data::default_cache_bytes(),
                .threads = options.compute.resolved_threads()}),
-        inference{.device = device,
-                  .batch_size = options.batch_size,
-                  .precision = options.compute.precision,
-                  .threads = options.compute.resolved_threads()} {
+        inference(engine::inference_options(options.compute)) {
+    inference.batch_size = options.batch_size;
     preprocessing.image_size = options.image_size;
   }
   // Seconds to bring all of them to the device, batch by batch.
-  double pass(const methods::StepContext::Visitor& visitor) const {
+  double pass(const methods::StepContext::BatchFunction& function) const {
     const Stopwatch watch;
-    engine::visit_images(store, preprocessing, inference, visitor);
+    engine::visit_images(store, preprocessing, inference, function);
     synchronize(device);
     return watch.seconds();
   }

@@ -6,12 +6,13 @@
 
 #include "commands/bench/bench.h"
 #include "commands/commands.h"
+#include "core/files/scratch_folder.h"
 #include "proca/engine/adapter.h"
 
 namespace proca::app {
 
 Measurement measure_iteration(const BenchOptions& options) {
-  const ScratchFolder scratch;
+  const ScratchFolder scratch(std::filesystem::temp_directory_path() / "proca-bench");
   // As many classes as images in a batch: their prototypes then are ten full batches.
   const int64_t classes = options.batch_size;
   write_state({.backbone = options.backbone,

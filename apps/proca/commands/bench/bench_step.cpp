@@ -76,7 +76,10 @@ Command bench_step_command() {
             set.bind("epochs", options->epochs, "of the step", 1, 1'000'000);
             set.bind("json", options->json, "print JSON on one line");
             options->compute.bind(set);
-            return [options] { print(measure_step(*options), options->compute, options->json); };
+            return [options] {
+              compute::set_up_libtorch(options->compute);
+              print(measure_step(*options), options->compute, options->json);
+            };
           }};
 }
 

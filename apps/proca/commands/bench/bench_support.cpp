@@ -1,7 +1,6 @@
 // What the measurements have in common: how they are printed and what they work on.
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "proca/core/random.h"
 #include "proca/core/version.h"
 #include "proca/engine/model_loading.h"
+#include "state/state_files.h"
 #include "state/state_writer.h"
 #include "version.h"
 
@@ -68,8 +68,10 @@ Command network_bench(std::string name, std::string summary,
   return {"bench " + name, std::move(summary), [measure](OptionSet& set) {
             const auto options = std::make_shared<BenchOptions>();
             options->bind(set);
-            return
-                [options, measure] { print(measure(*options), options->compute, options->json); };
+            return [options, measure] {
+              compute::set_up_libtorch(options->compute);
+              print(measure(*options), options->compute, options->json);
+            };
           }};
 }
 
@@ -78,7 +80,7 @@ void synchronize(torch::Device device) {
 }
 
 Json to_json(const Measurement& measurement, const compute::ComputeOptions& compute) {
-  const auto device = compute::prepare_compute(compute);
+  const auto device = compute::choose_device(compute);
   std::vector<double> rates, compute_s;
   for (size_t i = 0; i < measurement.seconds.size(); ++i) {
     rates.push_back(static_cast<double>(measurement.images) / measurement.seconds[i]);
@@ -176,37 +178,25 @@ void write_state(const MadeUpState& made_up, const fs::path& folder) {
                 .origins = std::vector<std::string>(10, "made up")});
   }
   state::StateWriter writer(folder / "state");
-  writer.put_text("config.toml", "");
-  writer.put_tensors("source.safetensors", network->state(), {});
-  writer.put_tensors("model.safetensors", network->state(), {});
-  if (made_up.memory_classes > 0) writer.put_tensors("memory.safetensors", memory.save(), {});
+  writer.put_text(state::kConfigFile, "");
+  writer.put_tensors(state::kSourceFile, network->state(), {});
+  writer.put_tensors(state::kModelFile, network->state(), {});
+  if (made_up.memory_classes > 0) writer.put_tensors(state::kMemoryFile, memory.save(), {});
   writer.commit(manifest);
 }
 
-ScratchFolder::ScratchFolder() {
-  auto name = (fs::temp_directory_path() / "proca-bench-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) {
-    throw Error(fmt::format("{}: cannot be created (is TMPDIR writable?)", name));
-  }
-  path_ = name;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code left_behind;  // In a folder for temporary files that does no harm.
-  fs::remove_all(path_, left_behind);
-}
-
-void add_epochs(Measurement& measurement, const fs::path& state, const std::string& event,
+void add_epochs(Measurement& measurement, const fs::path& folder, const std::string& event,
                 int64_t repeats) {
   std::vector<Json> epochs;
-  std::istringstream lines(read_text_file(state / "events.jsonl"));
+  const auto log = folder / state::kEventsFile;
+  std::istringstream lines(read_text_file(log));
   for (std::string line; std::getline(lines, line);) {
     auto entry = Json::parse(line);
     if (entry.at("event").get<std::string>() == event) epochs.push_back(std::move(entry));
   }
   if (std::ssize(epochs) < repeats) {
-    throw Error(fmt::format("{}: has {} events \"{}\", not {}", (state / "events.jsonl").string(),
-                            epochs.size(), event, repeats));
+    throw Error(fmt::format("{}: has {} events \"{}\", not {}", log.string(), epochs.size(), event,
+                            repeats));
   }
   for (auto i = epochs.size() - static_cast<size_t>(repeats); i < epochs.size(); ++i) {
     measurement.seconds.push_back(epochs[i].at("seconds").get<double>());

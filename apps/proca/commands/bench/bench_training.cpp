@@ -2,6 +2,7 @@
 
 #include "commands/bench/bench.h"
 #include "commands/commands.h"
+#include "core/files/scratch_folder.h"
 #include "data/source/packed_file.h"
 #include "proca/engine/source_trainer.h"
 
@@ -9,7 +10,7 @@ namespace proca::app {
 
 Measurement measure_training(const BenchOptions& options) {
   constexpr int64_t kClasses = 2;  // so that the smallest batch has them all
-  const ScratchFolder scratch;
+  const ScratchFolder scratch(std::filesystem::temp_directory_path() / "proca-bench");
   engine::SourceTrainingOptions training;
   training.source = (scratch.path() / "source.pack").string();
   training.backbone = options.backbone;

@@ -17,8 +17,8 @@
 
 namespace proca::models {
 
-/// The machine behind `read_pickle`: a stack, a memo and the table of values.
-/// Opcodes are in `pickle_reader.cpp`, what they may build in `pickle_objects.cpp`.
+/// Implements `read_pickle` with a stack, a memo and the table of values. Opcodes are in
+/// `pickle_reader.cpp`, the objects that they may build in `pickle_objects.cpp`.
 class PickleInterpreter {
  public:
   PickleInterpreter(std::span<const uint8_t> bytes, const std::string& origin)
@@ -29,15 +29,16 @@ class PickleInterpreter {
  private:
   using Items = std::vector<PickleHandle>;
 
-  void step(uint8_t byte);
-  void build_collection(uint8_t byte);
+  void run_opcode(uint8_t opcode);
+  void run_reference(uint8_t opcode);
+  void run_collection(uint8_t opcode);
   void reduce();
   void reduce_ordered_dict(const PickleValue& arguments);
   void reduce_tensor(std::string_view name, const PickleValue& arguments);
   void load_persistent();
 
-  // The stack. What lies below the topmost mark belongs to an object that is
-  // still being collected, and a well-formed pickle never reaches for it.
+  // The stack. Values below the topmost mark belong to an object that is still being
+  // collected; a well-formed pickle does not pop them.
   PickleHandle pop() {
     if (stack_.size() <= floor()) reader_.fail("it takes from an empty stack");
     const auto top = stack_.back();
@@ -76,29 +77,29 @@ class PickleInterpreter {
     return static_cast<PickleHandle>(document_.values.size() - 1);
   }
   void push_value(PickleValue value) { push(add(std::move(value))); }
-  void push_integer(int64_t value) { push_value({PickleKind::kInteger, value, 0, {}, {}}); }
-  void push_text(PickleKind kind, std::string_view text) { push_value({kind, 0, 0, text, {}}); }
-  void push_items(PickleKind kind, Items items) { push_value({kind, 0, 0, {}, std::move(items)}); }
+  void push_integer(int64_t value) { push_value({PickleKind::kInteger, value, {}, {}}); }
+  void push_text(PickleKind kind, std::string_view text) { push_value({kind, 0, text, {}}); }
+  void push_items(PickleKind kind, Items items) { push_value({kind, 0, {}, std::move(items)}); }
   void push_long(std::string_view bytes);
   void push_global(std::string_view module, std::string_view name);
   PickleValue& value(PickleHandle handle) { return document_.values[handle]; }
 
-  // A small pickle must not grow a large table by copying one list again and again.
+  // A small pickle must not grow a large table by appending one list again and again.
   void count_items(size_t count) {
     num_items_ += count;
     if (num_items_ > kMaxPickleItems) {
       fail_at("its containers hold too many items", kMaxPickleItems);
-    };
+    }
   }
   void append(PickleValue& container, const Items& items) {
     count_items(items.size());
     container.items.insert(container.items.end(), items.begin(), items.end());
   }
 
-  // The memo, where the pickle keeps what it needs again.
+  // The memo: values that the pickle uses again.
   void remember(size_t index) {
-    // Numbers are given in order, and to give one takes a byte: a larger one than there are
-    // bytes would only make us ask for memory.
+    // Indexes are given in order, each by at least one byte: a larger one than the number of
+    // bytes read would only make the memo allocate memory.
     if (index >= kMaxPickleValues || index >= reader_.position()) {
       fail_at("it remembers too many values", std::min(kMaxPickleValues, reader_.position()));
     }

@@ -1,5 +1,5 @@
 // What a pickle may build beyond plain values: storages, tensors and
-// OrderedDicts. Each known global is a case here; none of them calls anything.
+// OrderedDicts. Each known global is a case here; nothing is ever called.
 
 #include "models/weights/checked_shape.h"
 #include "models/weights/pth/pickle_globals.h"
@@ -21,14 +21,14 @@ std::vector<int64_t> PickleInterpreter::integers(PickleHandle handle, std::strin
 }
 
 void PickleInterpreter::reduce() {
-  // References, not copies, which a file could make expensive; so every case
-  // below adds its result last, when it no longer needs them.
+  // References, because a file could make copies expensive. Adding a value invalidates
+  // them, so every case below adds its result last.
   const auto& arguments = value(pop());
   const auto& callable = value(pop());
   if (callable.kind != PickleKind::kGlobal || arguments.kind != PickleKind::kTuple) {
     reader_.fail(fmt::format("it calls {}; only tensors are read", describe(callable.kind)));
   }
-  const auto& global = pickle_global(callable.integer);
+  const auto& global = kPickleGlobals[callable.integer];
   switch (global.role) {
     case PickleRole::kOrderedDict:
       return reduce_ordered_dict(arguments);
@@ -43,7 +43,7 @@ void PickleInterpreter::reduce() {
       if (arguments.items.size() != 1) reader_.fail("torch.Size needs one argument");
       return push(arguments.items[0]);
     case PickleRole::kDevice:
-      return push_items(PickleKind::kOther, {});
+      return push_items(PickleKind::kDevice, {});
     case PickleRole::kStorageType:
     case PickleRole::kDtype:
       break;
@@ -76,8 +76,7 @@ void PickleInterpreter::reduce_tensor(std::string_view name, const PickleValue& 
   if (!complete || value(items[0]).kind != PickleKind::kStorage) {
     reader_.fail("a tensor is not made of a storage, an offset, a size and a stride");
   }
-  // The metadata of newer versions says that the elements are to be read
-  // negated or conjugated.
+  // Newer versions mark negated and conjugated elements in the metadata.
   if (items.size() == 7) {
     const auto& metadata = value(items[6]);
     if (metadata.kind != PickleKind::kNone && !metadata.items.empty()) {
@@ -90,7 +89,7 @@ void PickleInterpreter::reduce_tensor(std::string_view name, const PickleValue& 
   tensor.sizes = integers(items[2], "a tensor's size");
   tensor.strides = integers(items[3], "a tensor's stride");
   document_.tensors.push_back(std::move(tensor));
-  push_value({PickleKind::kTensor, static_cast<int64_t>(document_.tensors.size()) - 1, 0, {}, {}});
+  push_value({PickleKind::kTensor, static_cast<int64_t>(document_.tensors.size()) - 1, {}, {}});
 }
 
 // ("storage", type, key, device, number of elements[, view]); the view, which
@@ -106,13 +105,13 @@ void PickleInterpreter::load_persistent() {
   }
   const auto& type = value(id.items[1]);
   if (type.kind != PickleKind::kGlobal ||
-      pickle_global(type.integer).role != PickleRole::kStorageType) {
+      kPickleGlobals[type.integer].role != PickleRole::kStorageType) {
     reader_.fail("a storage has no storage type");
   }
   if (id.items.size() == 6 && value(id.items[5]).kind != PickleKind::kNone) {
     reader_.fail("a storage is a view of another, which is not supported");
   }
-  const PickledStorage storage{value(id.items[2]).text, pickle_global(type.integer).dtype,
+  const PickledStorage storage{value(id.items[2]).text, kPickleGlobals[type.integer].dtype,
                                integer(id.items[4], "a storage's number of elements")};
   if (!checked_num_bytes(storage.num_elements, storage.dtype)) {
     reader_.fail(fmt::format("a storage has {} elements", storage.num_elements));
@@ -125,7 +124,7 @@ void PickleInterpreter::load_persistent() {
              first.dtype != storage.dtype || first.num_elements != storage.num_elements) {
     reader_.fail(fmt::format("it describes storage {} in two ways", printable(storage.key)));
   }
-  push_value({PickleKind::kStorage, known->second, 0, {}, {}});
+  push_value({PickleKind::kStorage, known->second, {}, {}});
 }
 
 }  // namespace proca::models

@@ -1,60 +1,12 @@
 #include "models/weights/pth/pickle_reader.h"
 
-#include <bit>
+#include <algorithm>
 
 #include "models/weights/pth/pickle_globals.h"
 #include "models/weights/pth/pickle_interpreter.h"
 
 namespace proca::models {
 namespace {
-
-// The opcodes of Python's pickletools that torch.save needs, by its names.
-enum class Opcode : uint8_t {
-  kMark = '(',
-  kStop = '.',
-  kPop = '0',
-  kPopMark = '1',
-  kNone = 'N',
-  kBinInt = 'J',
-  kBinInt1 = 'K',
-  kBinInt2 = 'M',
-  kBinFloat = 'G',
-  kBinString = 'T',
-  kShortBinString = 'U',
-  kBinUnicode = 'X',
-  kBinBytes = 'B',
-  kShortBinBytes = 'C',
-  kEmptyTuple = ')',
-  kTuple = 't',
-  kEmptyList = ']',
-  kAppend = 'a',
-  kAppends = 'e',
-  kEmptyDict = '}',
-  kSetItem = 's',
-  kSetItems = 'u',
-  kBuild = 'b',
-  kGlobal = 'c',
-  kReduce = 'R',
-  kBinPersId = 'Q',
-  kBinGet = 'h',
-  kLongBinGet = 'j',
-  kBinPut = 'q',
-  kLongBinPut = 'r',
-  kProto = 0x80,
-  kTuple1 = 0x85,
-  kTuple2 = 0x86,
-  kTuple3 = 0x87,
-  kNewTrue = 0x88,
-  kNewFalse = 0x89,
-  kLong1 = 0x8a,
-  kLong4 = 0x8b,
-  kShortBinUnicode = 0x8c,
-  kBinUnicode8 = 0x8d,
-  kBinBytes8 = 0x8e,
-  kStackGlobal = 0x93,
-  kMemoize = 0x94,
-  kFrame = 0x95,
-};
 
 constexpr uint8_t kMaxProtocol = 5;
 
@@ -65,10 +17,11 @@ PickleDocument read_pickle(std::span<const uint8_t> bytes, const std::string& or
 }
 
 PickleDocument PickleInterpreter::run() {
+  constexpr uint8_t kStop = '.';
   for (;;) {
     const auto opcode = reader_.take_number<uint8_t>();
-    if (opcode == static_cast<uint8_t>(Opcode::kStop)) break;
-    step(opcode);
+    if (opcode == kStop) break;
+    run_opcode(opcode);
   }
   document_.root = pop();
   if (!stack_.empty() || !marks_.empty()) reader_.fail("it stops in the middle of an object");
@@ -76,128 +29,130 @@ PickleDocument PickleInterpreter::run() {
   return std::move(document_);
 }
 
-void PickleInterpreter::step(uint8_t byte) {
-  using enum Opcode;
-  const auto opcode = static_cast<Opcode>(byte);
+// The opcodes, each with its name in Python's pickletools: first plain values, then what the
+// pickle refers to, then collections.
+void PickleInterpreter::run_opcode(uint8_t opcode) {
+  const auto push_sized = [&](PickleKind kind, uint64_t size) {
+    push_text(kind, reader_.take_text(size));
+  };
   switch (opcode) {
-    case kProto:
+    case 'N':  // NONE
+      return push_value({});
+    case 0x88:  // NEWTRUE
+    case 0x89:  // NEWFALSE
+      return push_value({PickleKind::kBool, opcode == 0x88 ? 1 : 0, {}, {}});
+    case 'J':  // BININT
+      return push_integer(static_cast<int32_t>(reader_.take_number<uint32_t>()));
+    case 'K':  // BININT1
+      return push_integer(reader_.take_number<uint8_t>());
+    case 'M':  // BININT2
+      return push_integer(reader_.take_number<uint16_t>());
+    case 0x8a:  // LONG1
+      return push_long(reader_.take_text(reader_.take_number<uint8_t>()));
+    case 0x8b:  // LONG4
+      return push_long(reader_.take_text(reader_.take_number<uint32_t>()));
+    case 'G':  // BINFLOAT
+      reader_.take(sizeof(double));
+      return push_value({PickleKind::kFloat, 0, {}, {}});
+    case 0x8c:  // SHORT_BINUNICODE
+    case 'U':   // SHORT_BINSTRING
+      return push_sized(PickleKind::kText, reader_.take_number<uint8_t>());
+    case 'X':  // BINUNICODE
+    case 'T':  // BINSTRING
+      return push_sized(PickleKind::kText, reader_.take_number<uint32_t>());
+    case 0x8d:  // BINUNICODE8
+      return push_sized(PickleKind::kText, reader_.take_number<uint64_t>());
+    case 'C':  // SHORT_BINBYTES
+      return push_sized(PickleKind::kBytes, reader_.take_number<uint8_t>());
+    case 'B':  // BINBYTES
+      return push_sized(PickleKind::kBytes, reader_.take_number<uint32_t>());
+    case 0x8e:  // BINBYTES8
+      return push_sized(PickleKind::kBytes, reader_.take_number<uint64_t>());
+    default:
+      return run_reference(opcode);
+  }
+}
+
+void PickleInterpreter::run_reference(uint8_t opcode) {
+  switch (opcode) {
+    case 0x80:  // PROTO
       if (const auto protocol = reader_.take_number<uint8_t>(); protocol > kMaxProtocol) {
         reader_.fail(fmt::format("pickle protocol {} is not known", protocol));
       }
       return;
-    case kFrame:  // Only a hint for buffering: the opcodes inside read on as if it were not there.
+    case 0x95:  // FRAME: a hint for buffering
       if (reader_.take_number<uint64_t>() > reader_.remaining()) {
         reader_.fail("a frame is longer than the file");
       }
       return;
-    case kNone:
-      return push_value({});
-    case kNewTrue:
-    case kNewFalse:
-      return push_value({PickleKind::kBool, opcode == kNewTrue ? 1 : 0, 0, {}, {}});
-    case kBinInt:
-      return push_integer(static_cast<int32_t>(reader_.take_number<uint32_t>()));
-    case kBinInt1:
-      return push_integer(reader_.take_number<uint8_t>());
-    case kBinInt2:
-      return push_integer(reader_.take_number<uint16_t>());
-    case kLong1:
-      return push_long(reader_.take_text(reader_.take_number<uint8_t>()));
-    case kLong4:
-      return push_long(reader_.take_text(reader_.take_number<uint32_t>()));
-    case kBinFloat:  // The one big-endian number of the format.
-      return push_value({PickleKind::kFloat,
-                         0,
-                         std::bit_cast<double>(__builtin_bswap64(reader_.take_number<uint64_t>())),
-                         {},
-                         {}});
-    case kShortBinUnicode:
-    case kShortBinString:
-      return push_text(PickleKind::kText, reader_.take_text(reader_.take_number<uint8_t>()));
-    case kBinUnicode:
-    case kBinString:
-      return push_text(PickleKind::kText, reader_.take_text(reader_.take_number<uint32_t>()));
-    case kBinUnicode8:
-      return push_text(PickleKind::kText, reader_.take_text(reader_.take_number<uint64_t>()));
-    case kShortBinBytes:
-      return push_text(PickleKind::kBytes, reader_.take_text(reader_.take_number<uint8_t>()));
-    case kBinBytes:
-      return push_text(PickleKind::kBytes, reader_.take_text(reader_.take_number<uint32_t>()));
-    case kBinBytes8:
-      return push_text(PickleKind::kBytes, reader_.take_text(reader_.take_number<uint64_t>()));
-    case kGlobal: {
+    case 'c': {  // GLOBAL
       const auto module = reader_.take_line();
       return push_global(module, reader_.take_line());
     }
-    case kStackGlobal: {
+    case 0x93: {  // STACK_GLOBAL
       const auto names = pop_items(2);
       for (const auto name : names) {
         if (value(name).kind != PickleKind::kText) reader_.fail("a global's name is not a text");
       }
       return push_global(value(names[0]).text, value(names[1]).text);
     }
-    case kBinGet:
+    case 'h':  // BINGET
       return recall(reader_.take_number<uint8_t>());
-    case kLongBinGet:
+    case 'j':  // LONG_BINGET
       return recall(reader_.take_number<uint32_t>());
-    case kBinPut:
+    case 'q':  // BINPUT
       return remember(reader_.take_number<uint8_t>());
-    case kLongBinPut:
+    case 'r':  // LONG_BINPUT
       return remember(reader_.take_number<uint32_t>());
-    case kMemoize:
+    case 0x94:  // MEMOIZE
       return remember(num_remembered_);
-    case kReduce:
+    case 'R':  // REDUCE
       return reduce();
-    case kBinPersId:
+    case 'Q':  // BINPERSID
       return load_persistent();
     default:
-      return build_collection(byte);
+      return run_collection(opcode);
   }
 }
 
-void PickleInterpreter::build_collection(uint8_t byte) {
-  using enum Opcode;
-  const auto opcode = static_cast<Opcode>(byte);
+void PickleInterpreter::run_collection(uint8_t opcode) {
   switch (opcode) {
-    case kMark:
+    case '(':  // MARK
       if (marks_.size() >= kMaxPickleStack) fail_at("it needs too deep a stack", kMaxPickleStack);
-      marks_.push_back(stack_.size());
-      return;
-    case kPop:
+      return marks_.push_back(stack_.size());
+    case '0':  // POP
       pop();
       return;
-    case kPopMark:
+    case '1':  // POP_MARK
       pop_to_mark();
       return;
-    case kEmptyTuple:
+    case ')':  // EMPTY_TUPLE
       return push_items(PickleKind::kTuple, {});
-    case kTuple1:
-    case kTuple2:
-    case kTuple3:
-      return push_items(PickleKind::kTuple, pop_items(opcode == kTuple1   ? 1
-                                                      : opcode == kTuple2 ? 2
-                                                                          : 3));
-    case kTuple:
+    case 0x85:  // TUPLE1
+    case 0x86:  // TUPLE2
+    case 0x87:  // TUPLE3
+      return push_items(PickleKind::kTuple, pop_items(opcode - 0x84));
+    case 't':  // TUPLE
       return push_items(PickleKind::kTuple, pop_to_mark());
-    case kEmptyList:
+    case ']':  // EMPTY_LIST
       return push_items(PickleKind::kList, {});
-    case kEmptyDict:
+    case '}':  // EMPTY_DICT
       return push_items(PickleKind::kDict, {});
-    case kAppend:
-    case kAppends: {
-      const auto items = opcode == kAppend ? pop_items(1) : pop_to_mark();
+    case 'a':    // APPEND
+    case 'e': {  // APPENDS
+      const auto items = opcode == 'a' ? pop_items(1) : pop_to_mark();
       if (value(top()).kind != PickleKind::kList) reader_.fail("it appends to what is not a list");
       return append(value(top()), items);
     }
-    case kSetItem:
-    case kSetItems: {
-      const auto items = opcode == kSetItem ? pop_items(2) : pop_to_mark();
+    case 's':    // SETITEM
+    case 'u': {  // SETITEMS
+      const auto items = opcode == 's' ? pop_items(2) : pop_to_mark();
       if (value(top()).kind != PickleKind::kDict || items.size() % 2 != 0) {
         reader_.fail("it sets items of what is not a dict, or keys without values");
       }
       return append(value(top()), items);
     }
-    case kBuild:  // The attributes of an OrderedDict: PyTorch's version numbers, unused here.
+    case 'b':  // BUILD: an OrderedDict's attributes, PyTorch's version numbers, not used here
       pop();
       if (value(top()).kind != PickleKind::kDict) {
         reader_.fail(fmt::format("it sets the state of {}; only tensors are read",
@@ -205,7 +160,7 @@ void PickleInterpreter::build_collection(uint8_t byte) {
       }
       return;
     default:
-      reader_.fail(fmt::format("it uses opcode 0x{:02x}, which no file of tensors needs", byte));
+      reader_.fail(fmt::format("it uses opcode 0x{:02x}, which no file of tensors needs", opcode));
   }
 }
 
@@ -221,13 +176,15 @@ void PickleInterpreter::push_long(std::string_view bytes) {
 }
 
 void PickleInterpreter::push_global(std::string_view module, std::string_view name) {
-  const auto number = find_pickle_global(module, name);
-  if (!number) {
+  const auto* known = std::find_if(
+      std::begin(kPickleGlobals), std::end(kPickleGlobals),
+      [&](const PickleGlobal& global) { return global.module == module && global.name == name; });
+  if (known == std::end(kPickleGlobals)) {
     reader_.fail(
         fmt::format("it asks for {}; only tensors are read",
                     printable(fmt::format("{}.{}", module.substr(0, 80), name.substr(0, 80)))));
   }
-  push_value({PickleKind::kGlobal, *number, 0, {}, {}});
+  push_value({PickleKind::kGlobal, known - std::begin(kPickleGlobals), {}, {}});
 }
 
 }  // namespace proca::models

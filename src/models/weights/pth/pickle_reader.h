@@ -21,7 +21,7 @@ inline constexpr size_t kMaxPickleStack = 4'000'000;
 /// no way to call anything: the globals it knows (`pickle_globals.h`) are cases
 /// of a switch, and any other is refused by name, as is every opcode that
 /// `torch.save` does not use for tensors and plain values. Storages are
-/// referred to by key; whoever knows the container fetches them.
+/// referred to by key; the readers of the containers find them.
 ///
 /// The work and the memory are proportional to the number of opcodes, there is
 /// no recursion, and the limits above hold. Throws `InputError`, which begins

@@ -14,36 +14,21 @@ const PickleValue* PickleDocument::find(const PickleValue& dict, std::string_vie
 }
 
 std::string_view describe(PickleKind kind) {
-  switch (kind) {
-    case PickleKind::kNone:
-      return "None";
-    case PickleKind::kBool:
-      return "a bool";
-    case PickleKind::kInteger:
-    case PickleKind::kBigInteger:
-      return "an int";
-    case PickleKind::kFloat:
-      return "a float";
-    case PickleKind::kText:
-      return "a str";
-    case PickleKind::kBytes:
-      return "a bytes";
-    case PickleKind::kTuple:
-      return "a tuple";
-    case PickleKind::kList:
-      return "a list";
-    case PickleKind::kDict:
-      return "a dict";
-    case PickleKind::kGlobal:
-      return "a type or function";
-    case PickleKind::kStorage:
-      return "a storage";
-    case PickleKind::kTensor:
-      return "a tensor";
-    case PickleKind::kOther:
-      return "a device";
-  }
-  return "unknown";
+  static constexpr std::string_view kNames[] = {"None",
+                                                "a bool",
+                                                "an int",
+                                                "an int",
+                                                "a float",
+                                                "a str",
+                                                "a bytes",
+                                                "a tuple",
+                                                "a list",
+                                                "a dict",
+                                                "a type or function",
+                                                "a storage",
+                                                "a tensor",
+                                                "a device"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 }  // namespace proca::models

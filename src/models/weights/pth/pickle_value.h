@@ -16,7 +16,7 @@ enum class PickleKind : uint8_t {
   kBool,        ///< integer 0 or 1
   kInteger,     ///< integer
   kBigInteger,  ///< beyond 64 bits: text = little-endian two's complement
-  kFloat,       ///< real
+  kFloat,       ///< its value is not kept
   kText,        ///< text, UTF-8 by convention only
   kBytes,       ///< text
   kTuple,       ///< items
@@ -25,7 +25,7 @@ enum class PickleKind : uint8_t {
   kGlobal,      ///< integer = which of the known globals
   kStorage,     ///< integer = index in PickleDocument::storages
   kTensor,      ///< integer = index in PickleDocument::tensors
-  kOther,       ///< known, but of no use for weights: a device
+  kDevice,      ///< nothing: not used for weights
 };
 
 /// Position of a value in `PickleDocument::values`.
@@ -34,20 +34,18 @@ using PickleHandle = uint32_t;
 struct PickleValue {
   PickleKind kind = PickleKind::kNone;
   int64_t integer = 0;
-  double real = 0;
   std::string_view text;  ///< points into the pickle's bytes
   std::vector<PickleHandle> items;
 };
 
-/// A block of elements outside the pickle that tensors look into.
+/// A block of elements outside the pickle, shared by tensors.
 struct PickledStorage {
   std::string_view key;
   torch::Dtype dtype = torch::kFloat32;
   int64_t num_elements = 0;
 };
 
-/// A strided view of a storage, as the file states it: not yet checked against
-/// the storage, except that the numbers exist.
+/// A strided view of a storage, as in the file: not yet checked against the storage.
 struct PickledTensor {
   int64_t storage = 0;  ///< index in PickleDocument::storages
   int64_t offset = 0;

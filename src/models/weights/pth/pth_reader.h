@@ -29,7 +29,7 @@ WeightFile read_pth_zip(std::span<const uint8_t> file, const std::string& origin
 WeightFile read_pth_stream(std::span<const uint8_t> file, const std::string& origin);
 
 /// Fetches the bytes of a storage from the container; their number must be
-/// exactly what the storage asks for, or the function throws.
+/// exactly that of the storage, or the function throws.
 using StorageSource = std::function<std::span<const uint8_t>(const PickledStorage&)>;
 
 /// The weights in a pickle.

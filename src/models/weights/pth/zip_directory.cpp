@@ -24,11 +24,11 @@ constexpr uint64_t kLocator64Size = 20;
 constexpr uint64_t kCentralSize = 46;
 constexpr uint16_t kZip64Extra = 1;
 
-// "See the zip64 record": a field that was too small for its value.
+// The value of a field that is too small for its number: the zip64 record has it.
 constexpr uint32_t kIn64 = 0xffffffff;
 constexpr uint16_t kIn64Short = 0xffff;
 
-// Flag bits that change nothing for us: sizes repeated after the content, UTF-8 names.
+// Flag bits that do not matter here: sizes repeated after the content, UTF-8 names.
 constexpr uint16_t kHarmlessFlags = 1 << 3 | 1 << 11;
 
 struct EndRecord {
@@ -103,7 +103,7 @@ EndRecord read_end(std::span<const uint8_t> file, const std::string& origin) {
   }
   if (record.begin > record.end || record.size != record.end - record.begin ||
       record.num_entries > record.size / kCentralSize) {
-    reader.fail("its directory is not where the end record says");
+    reader.fail("its directory is not where the end record points");
   }
   if (record.num_entries > kMaxZipEntries) {
     reader.fail(
@@ -112,7 +112,7 @@ EndRecord read_end(std::span<const uint8_t> file, const std::string& origin) {
   return record;
 }
 
-// Replaces the fields that say "see the zip64 record" by what that says.
+// Replaces fields that refer to the zip64 record by their values there.
 void apply_zip64(std::span<const uint8_t> extra, uint64_t& full_size, uint64_t& stored_size,
                  uint64_t& offset, const std::string& name) {
   ByteReader reader(extra, name);
@@ -200,7 +200,7 @@ void ZipDirectory::check_local_header(const std::string& name, Entry& entry,
   if (reader.take_text(name_size) != name) reader.fail("its local header has another name");
   const auto extra = reader.take(extra_size);
   if (method != 0 || (flags & ~kHarmlessFlags) != 0) {
-    reader.fail("its local header asks for compression or encryption");
+    reader.fail("its local header requires compression or encryption");
   }
   // A writer that streams leaves these at 0 and puts them after the content.
   const bool sizes_follow = (flags & 1 << 3) != 0 && crc == 0 && stored_size == 0 && size == 0;
@@ -215,7 +215,7 @@ void ZipDirectory::check_local_header(const std::string& name, Entry& entry,
   reader.take(entry.size);
 }
 
-// Two names for the same bytes would let a small file ask for a lot of memory.
+// With several names for the same bytes, a small file could allocate a lot of memory.
 void ZipDirectory::check_overlaps() const {
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (const auto& [name, entry] : entries_) {

@@ -13,12 +13,12 @@ inline constexpr uint64_t kMaxZipEntries = 1'000'000;
 /// The files inside a zip archive, as `torch.save` writes it: stored, not
 /// compressed, so that reading one is a look into the mapped file.
 ///
-/// LibTorch has a reader of its own, but that one allocates what the file claims
-/// before it looks whether the file can hold it. Here the constructor checks,
-/// without allocating more than the list of names:
+/// LibTorch's own reader allocates what a file claims before it checks whether the
+/// file can hold it. Here the constructor checks, without allocating more than the
+/// list of names:
 ///
 /// - the end record is the last thing in the file, and its zip64 twin, where
-///   there is one, says the same;
+///   there is one, agrees;
 /// - the directory lies directly before it and holds exactly as many entries as
 ///   promised, `kMaxZipEntries` at most, with no name twice;
 /// - every entry is stored and not encrypted, lies before the directory, has a

@@ -1,11 +1,12 @@
 "use strict";
-// Elements of the page. Data becomes text nodes and attributes only, never markup:
-// names of classes and files are whatever people called them.
+// Elements of the page. Data becomes text nodes and attributes only, never markup: names of classes
+// and files can be any text.
 
+// Children that are null, undefined or false are left out.
 function element(tag, attributes, ...children) {
   const node = document.createElement(tag);
   setAttributes(node, attributes);
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  node.append(...children.flat().filter((child) => (child ?? false) !== false));
   return node;
 }
 
@@ -28,9 +29,17 @@ function paragraph(text, kind) {
   return element("p", { class: kind }, text);
 }
 
-// What a section says instead of showing nothing.
+// Shown in place of missing content.
 function emptyState(text) {
   return paragraph(text, "empty");
+}
+
+function list(kind, items) {
+  return element(
+    "ul",
+    { class: kind },
+    items.map((item) => element("li", {}, item)),
+  );
 }
 
 function button(content, action, attributes) {
@@ -39,27 +48,16 @@ function button(content, action, attributes) {
 
 // A <select> with its label. Options are {value, text}.
 function labelledSelect(label, options, value, change, attributes) {
-  const select = element(
-    "select",
-    { ...attributes, onchange: () => change(select.value) },
-    options.map((option) =>
-      element(
-        "option",
-        { value: option.value, selected: String(option.value) === String(value) },
-        option.text,
-      ),
-    ),
+  const items = options.map((option) =>
+    element("option", { value: option.value, selected: String(option.value) === String(value) }, option.text),
   );
+  const select = element("select", { ...attributes, onchange: () => change(select.value) }, items);
   return element("label", { class: "picker" }, element("span", {}, label), select);
 }
 
 function labelledCheckbox(label, checked, change, attributes) {
-  const box = element("input", {
-    type: "checkbox",
-    checked,
-    ...attributes,
-    onchange: () => change(box.checked),
-  });
+  const onchange = () => change(box.checked);
+  const box = element("input", { type: "checkbox", checked, ...attributes, onchange });
   return element("label", { class: "check" }, box, element("span", {}, label));
 }
 

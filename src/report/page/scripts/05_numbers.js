@@ -51,7 +51,7 @@ function bytesText(bytes) {
   return `${significant(value)} ${units[unit]}`;
 }
 
-// A time in UTC, without the seconds; what is no time is shown as it is.
+// A time in UTC, without the seconds; other texts are shown as they are.
 function timeText(iso) {
   if (!isKnown(iso)) return kNotKnown;
   const time = new Date(iso);

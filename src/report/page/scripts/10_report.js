@@ -1,5 +1,5 @@
-// The document behind the page (docs/formats/report_data.md) and what is asked of it.
-// A missing key and null mean the same: not known.
+// The document behind the page (docs/formats/report_data.md). A missing key and null both mean:
+// not known.
 
 const kFormatVersion = 1;
 const report = readReport();
@@ -7,10 +7,6 @@ const report = readReport();
 function readReport() {
   const document_ = JSON.parse(document.getElementById("report-data").textContent);
   return { ...document_, runs: document_.runs ?? [], tables: document_.tables ?? [] };
-}
-
-function runById(id) {
-  return report.runs.find((run) => run.id === id);
 }
 
 function runName(run) {
@@ -26,6 +22,11 @@ function ofSeed(seed) {
   return isKnown(seed?.seed) ? `, seed ${seed.seed}` : "";
 }
 
+// "Confusion matrix, RUN, seed 0, step 3".
+function titleOf(what, { run, seed, step }) {
+  return `${what}, ${runName(run)}${ofSeed(seed)}${isKnown(step) ? `, step ${step}` : ""}`;
+}
+
 function className(run, label) {
   return run.classes?.[label] ?? `class ${label}`;
 }
@@ -36,19 +37,11 @@ function arrivalStep(run, label) {
   return index < 0 ? null : index + 1;
 }
 
-function numClasses(run) {
-  return run.classes?.length ?? 0;
-}
-
 // Steps of a seed that are done, ascending; the source model's, step 0, is not one.
 function stepNumbers(seed) {
   const numbers = new Set([...(seed?.steps ?? []), ...(seed?.metrics?.steps ?? [])].map((step) => step.step));
   numbers.delete(0);
   return [...numbers].sort((a, b) => a - b);
-}
-
-function lastStep(seed) {
-  return stepNumbers(seed).at(-1) ?? 0;
 }
 
 function stepRecord(seed, step) {
@@ -68,16 +61,16 @@ function isFinished(run) {
   return (run.status ?? "finished") === "finished";
 }
 
-// "running, step 2 of 6": how far a run is that has not ended.
+// "running, step 2 of 6": how far an unfinished run has got.
 function progressText(run) {
-  const done = Math.max(0, ...seedsOf(run).map(lastStep));
+  const done = Math.max(0, ...seedsOf(run).map((seed) => stepNumbers(seed).at(-1) ?? 0));
   const steps = isKnown(run.steps_planned)
     ? `${done} of ${plural(run.steps_planned, "step")}`
     : plural(done, "step");
   return `${run.status}, ${steps} done`;
 }
 
-// Accuracies on groups that have arrived, of all runs: colours mean the same in all of them.
+// Of the accuracies on groups that have arrived, over all runs: all share one colour scale.
 function groupAccuracyRange() {
   const values = report.runs
     .flatMap(seedsOf)
@@ -85,7 +78,7 @@ function groupAccuracyRange() {
     .flatMap((step) => (step.group_accuracy_percent ?? []).slice(0, step.step))
     .filter(isKnown);
   if (values.length === 0) return { low: 0, high: 100 };
-  // Not Math.min(...values): a call takes only so many arguments.
+  // Not Math.min(...values): the number of arguments of a call is limited.
   const lowest = values.reduce((a, b) => Math.min(a, b));
   const highest = values.reduce((a, b) => Math.max(a, b));
   const low = Math.floor(lowest / 10) * 10;
@@ -97,7 +90,7 @@ function taskKey(run) {
   return JSON.stringify([run.preset ?? null, run.source ?? null, run.target ?? null]);
 }
 
-// The figures of a run by their keys in `metrics`. `best` says which is better.
+// The figures of a run by their keys in `metrics`. `best`: which is better.
 const kFigures = [
   { key: "final_accuracy_percent", title: "Final", best: "high" },
   { key: "mean_accuracy_percent", title: "Mean", best: "high" },

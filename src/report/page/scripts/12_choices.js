@@ -1,25 +1,22 @@
-// What the reader has chosen. It outlives a reload of the page in this tab, so that a
-// page that renews itself does not lose one's place.
+// The reader's choices. They survive a reload of the page in this tab, so that a page that renews
+// itself keeps its place.
 
+const kStorageKey = `proca-report ${location.pathname}`;
 const choices = loadChoices();
-
-function storageKey() {
-  return `proca-report ${location.pathname}`;
-}
 
 function loadChoices() {
   try {
-    return JSON.parse(sessionStorage.getItem(storageKey())) ?? {};
+    return JSON.parse(sessionStorage.getItem(kStorageKey)) ?? {};
   } catch {
-    return {}; // Storage is forbidden or holds something else: begin afresh.
+    return {}; // Storage is forbidden or holds something else.
   }
 }
 
 function saveChoices() {
   try {
-    sessionStorage.setItem(storageKey(), JSON.stringify(choices));
+    sessionStorage.setItem(kStorageKey, JSON.stringify(choices));
   } catch {
-    // Storage is forbidden or full; the choices then last until the page is left.
+    // Storage is forbidden or full: the choices last until the page is left.
   }
 }
 
@@ -42,21 +39,22 @@ function keepScrollPosition() {
 // --- The run, seed and step that the detail sections show --------------------
 
 function chosenRun() {
-  return runById(choice("run")) ?? report.runs.find(hasDecisions) ?? report.runs[0];
+  const chosen = report.runs.find((run) => run.id === choice("run"));
+  return chosen ?? report.runs.find(hasDecisions) ?? report.runs[0];
 }
 
-// Whether there is more to show of a run than accuracies: a baseline detects and keeps nothing.
+// Whether a run has more to show than accuracies: a baseline detects and keeps nothing.
 function hasDecisions(run) {
   return seedsOf(run).some((seed) => (seed.steps ?? []).some((step) => isKnown(step.detection)));
 }
 
 function runBeside() {
-  const run = runById(choice("beside"));
+  const run = report.runs.find((other) => other.id === choice("beside"));
   return run === chosenRun() ? undefined : run;
 }
 
-// Everything a detail section needs to know: one run, one of its seeds, one of its steps.
-// A seed or step that this run lacks gives way to its first seed, its last step.
+// What a detail section shows: one run, one of its seeds, one of its steps. Where the run lacks the
+// chosen seed or step these are its first seed and last step.
 function viewOf(run) {
   const seeds = seedsOf(run);
   const seed = seeds.find((candidate) => candidate.seed === choice("seed")) ?? seeds[0];
@@ -65,12 +63,12 @@ function viewOf(run) {
   return { run, seed, step, record: stepRecord(seed, step), metrics: stepMetrics(seed, step) };
 }
 
-// The steps done, and before them the source model if anything is known of it.
+// The steps done, and before them the source model if there is a record of it.
 function stepsToShow(seed) {
   return stepRecord(seed, 0) ? [0, ...stepNumbers(seed)] : stepNumbers(seed);
 }
 
-// Why there is nothing of a step to show, where the view is before the first one; else null.
+// Why nothing of the step can be shown, where the view is before the first one; else null.
 function beforeSteps({ seed, step }) {
   if (step > 0) return null;
   return stepNumbers(seed).length === 0

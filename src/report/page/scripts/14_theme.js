@@ -1,4 +1,5 @@
-// Light and dark. The colours are CSS variables that know both; canvases ask for them here.
+// Light and dark. The colours are CSS variables with a value for both; this file reads them for
+// canvases.
 
 const kThemes = ["auto", "light", "dark"];
 

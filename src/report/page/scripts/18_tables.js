@@ -1,8 +1,8 @@
 // Tables that sort by any column and download as CSV.
 //
 // A column is {title, value(row), show(row), best, csv, text}:
-//   value  what is sorted by and downloaded: a number, a text, or null
-//   show   what is seen, text or node; otherwise the value itself
+//   value  for sorting and download: a number, a text, null or undefined
+//   show   text or node to display; otherwise the value itself
 //   best   "high" or "low": the best of each `group` of `comparable` rows is bold
 //   csv    [{title, value(row)}] instead of value, where a cell holds several numbers
 //   text   true: aligned to the left
@@ -10,16 +10,8 @@
 // Longer texts are broken into lines.
 const kLongText = 28;
 
-function dataTable({
-  name,
-  title,
-  columns,
-  rows,
-  group,
-  comparable = () => true,
-  rowClass,
-  download = true,
-}) {
+function dataTable(options) {
+  const { name, title, columns, rows, group, rowClass, comparable = () => true, download = true } = options;
   const body = element("tbody");
   const heads = columns.map((column, index) => headCell(column, () => sortBy(index)));
   const best = columns.map((column) => bestValues(column, rows.filter(comparable), group));
@@ -48,34 +40,48 @@ function dataTable({
   }
 
   fill(rows);
+  const tools = [
+    title && element("h3", {}, title),
+    download && csvButton(name, () => tableContent(columns, rows)),
+  ];
+  return tableBox(name, "sortable", heads, body, tools);
+}
+
+// A table with `tools` above it.
+function tableBox(name, kind, heads, body, tools) {
   const table = element(
     "table",
-    { class: "sortable" },
+    { class: kind },
     element("caption", { class: "hidden" }, name),
     element("thead", {}, element("tr", {}, heads)),
     body,
   );
-  return element(
-    "div",
-    { class: "table" },
-    title || download
-      ? element(
-          "div",
-          { class: "tools" },
-          title ? element("h3", {}, title) : null,
-          download ? csvButton(name, () => tableContent(columns, rows)) : null,
-        )
-      : null,
-    scrollBox(`Table: ${name}`, table),
-  );
+  const used = tools.some(Boolean) && element("div", { class: "tools" }, tools);
+  return element("div", { class: "table" }, used, scrollBox(`Table: ${name}`, table));
+}
+
+// A column whose values are shown by `format`, such as countText.
+function formatted(title, value, format) {
+  return { title, value, show: (row) => format(value(row)) };
+}
+
+// Without the columns that no row has a value in.
+function knownColumns(columns, rows) {
+  return columns.filter((column) => rows.some((row) => isKnown(column.value(row))));
+}
+
+// {columns, rows} for a CSV: `fields` are functions of an item and its index, by title.
+function numbersOf(items, fields) {
+  const values = Object.values(fields);
+  return {
+    columns: Object.keys(fields),
+    rows: items.map((item, index) => values.map((value) => value(item, index))),
+  };
 }
 
 function headCell(column, sort) {
-  return element(
-    "th",
-    { scope: "col", class: column.text ? "text" : null, "aria-sort": "none" },
-    button(column.title, sort),
-  );
+  const attributes = { scope: "col", class: column.text ? "text" : null, "aria-sort": "none" };
+  return element("th", attributes, button(column.title, sort));
 }
 
 function bodyCell(column, row, best, group, index) {
@@ -102,7 +108,7 @@ function bestValues(column, rows, group) {
   return new Map([...values].filter(([, all]) => all.length > 1).map(([key, all]) => [key, choose_(...all)]));
 }
 
-// What is not known comes last, whichever way it is sorted.
+// Unknown values come last in both directions.
 function sortedRows(rows, value, descending) {
   const sign = descending ? -1 : 1;
   return [...rows].sort((a, b) => {

@@ -1,5 +1,5 @@
-// One tooltip for everything on the page. It is an element, not part of a canvas, so
-// that it may be longer than its chart is wide and screen readers can be told of it.
+// One tooltip for the whole page. It is an element, not part of a canvas, so that it can be wider
+// than its chart and is there for screen readers.
 
 function showTooltip(clientX, clientY, lines) {
   const box = document.getElementById("tooltip");
@@ -18,7 +18,7 @@ function hideTooltip() {
   document.getElementById("tooltip").hidden = true;
 }
 
-// An element that explains itself when pointed at or focused.
+// Shows a tooltip when the element is pointed at or focused.
 function explain(node, lines) {
   node.addEventListener("pointerenter", (event) => showTooltip(event.clientX, event.clientY, lines()));
   node.addEventListener("pointerleave", hideTooltip);

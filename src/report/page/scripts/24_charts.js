@@ -1,40 +1,26 @@
-// Charts: a title, the drawing, and its numbers as a table and as CSV. Where the chart
-// library was not there when proca was built, the table takes the place of the drawing.
+// Charts: a title, the drawing, and its numbers as a table and as CSV. Without the chart library,
+// which proca can be built without, the table takes the place of the drawing.
 
 const kHaveCharts = typeof Chart !== "undefined";
 const kMostRowsShown = 300;
 
-// `numbers` is {columns, rows}; `config()` makes Chart.js' configuration in today's colours.
+// `numbers` is {columns, rows}; `config()` returns Chart.js' configuration in the current colours.
 // `minimumWidth` in pixels: a narrower page scrolls the chart in its own box. `controls` stand
 // in the line of the title, `below` under the drawing.
-function chartFigure({
-  title,
-  numbers,
-  config,
-  height = 300,
-  minimumWidth = 0,
-  description,
-  controls,
-  below,
-}) {
+function chartFigure(options) {
+  const { title, numbers, config, height = 300, minimumWidth = 0, description, controls, below } = options;
   const table = element("div", { class: "numbers", hidden: kHaveCharts });
   const showTable = () => table.replaceChildren(numbersTable(title, numbers));
   const tools = element("span", { class: "tools" }, controls);
-  const figure = element(
-    "figure",
-    { class: "chart" },
-    element("figcaption", {}, element("span", { class: "title" }, title), tools),
-  );
+  const caption = element("figcaption", {}, element("span", { class: "title" }, title), tools);
+  const figure = element("figure", { class: "chart" }, caption);
   if (kHaveCharts) {
     const canvas = element("canvas", {
       role: "img",
       "aria-label": `Chart: ${description ?? title}. Its numbers are in the table behind the button.`,
     });
-    const box = element(
-      "div",
-      { class: "canvas-box", style: `height: ${height}px; min-width: ${minimumWidth}px` },
-      canvas,
-    );
+    const style = `height: ${height}px; min-width: ${minimumWidth}px`;
+    const box = element("div", { class: "canvas-box", style }, canvas);
     figure.append(minimumWidth > 0 ? scrollBox(title, box) : box);
     drawLazily(canvas, () => {
       const chart = new Chart(canvas, config());
@@ -77,59 +63,55 @@ function numbersTable(name, { columns, rows }) {
     })),
   });
   if (rows.length > shown.length) {
-    table.append(
-      paragraph(
-        `The first ${countText(shown.length)} of ${countText(rows.length)} rows; the CSV has all.`,
-        "aside",
-      ),
-    );
+    const text = `The first ${countText(shown.length)} of ${countText(rows.length)} rows; the CSV has all.`;
+    table.append(paragraph(text, "aside"));
   }
   return table;
 }
 
-// What all charts have in common. Nothing moves, and tooltips are the page's own.
-function chartOptions({ x, y, plugins, scales, interaction } = {}) {
-  const axis = (options) => ({
-    grid: {
-      color: themeColour("--line"),
-      borderColor: themeColour("--muted"),
-      drawTicks: true,
-      tickLength: 4,
-    },
-    ticks: { color: themeColour("--muted"), font: { size: 12 }, ...options?.ticks },
-    ...Object.fromEntries(
-      Object.entries(options ?? {}).filter(([key]) => key !== "ticks" && key !== "label"),
-    ),
-    title: {
-      display: Boolean(options?.label),
-      text: options?.label,
-      color: themeColour("--muted"),
-      font: { size: 12 },
-    },
+// What all charts have in common: no animation, and the page's own tooltips, whose lines
+// `tooltip(item)` returns.
+function chartOptions({ x, y, tooltip, interaction }) {
+  const [line, muted, font] = [themeColour("--line"), themeColour("--muted"), { size: 12 }];
+  const axis = ({ label, ticks, ...others } = {}) => ({
+    grid: { color: line, borderColor: muted, drawTicks: true, tickLength: 4 },
+    ticks: { color: muted, font, ...ticks },
+    ...others,
+    title: { display: Boolean(label), text: label, color: muted, font },
   });
   return {
     animation: false,
     responsive: true,
     maintainAspectRatio: false,
     interaction: interaction ?? { mode: "nearest", intersect: false },
-    scales: { x: axis(x), y: axis(y), ...scales },
-    plugins: { legend: { display: false }, tooltip: { enabled: false, external: chartTooltip }, ...plugins },
+    scales: { x: axis(x), y: axis(y) },
+    plugins: {
+      legend: { display: false },
+      tooltip: { enabled: false, external: chartTooltip, callbacks: { title: () => [], label: tooltip } },
+    },
   };
 }
 
 function chartTooltip({ chart, tooltip }) {
-  if (tooltip.opacity === 0) {
-    hideTooltip();
-    return;
-  }
+  if (tooltip.opacity === 0) return hideTooltip();
   const box = chart.canvas.getBoundingClientRect();
   const lines = [...(tooltip.title ?? []), ...tooltip.body.flatMap((part) => part.lines)];
   showTooltip(box.left + tooltip.caretX, box.top + tooltip.caretY, lines);
 }
 
-// Tooltips whose lines `lines(item)` says, with the theme's plugins kept.
-function tooltipOf(lines) {
-  return { enabled: false, external: chartTooltip, callbacks: { title: () => [], label: lines } };
+// The curve of a series in its colour, dash and mark.
+function curveDataset(index, label, data, others) {
+  const style = seriesStyle(index);
+  const colour = themeColour(style.variable);
+  return {
+    label,
+    data,
+    borderColor: colour,
+    backgroundColor: colour,
+    borderDash: style.dash,
+    pointStyle: style.mark,
+    ...others,
+  };
 }
 
 if (kHaveCharts) Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;

@@ -1,84 +1,74 @@
 // What Chart.js lacks: error bars, lines across a chart, signs above bars.
 
+// A plugin of Chart.js that draws on top of a chart.
+function overlay(id, draw) {
+  return {
+    id,
+    afterDatasetsDraw(chart) {
+      chart.ctx.save();
+      draw(chart, chart.ctx);
+      chart.ctx.restore();
+    },
+  };
+}
+
+function drawLine(ctx, x0, y0, x1, y1) {
+  ctx.beginPath();
+  ctx.moveTo(x0, y0);
+  ctx.lineTo(x1, y1);
+  ctx.stroke();
+}
+
 // Mean ± deviation at each point; datasets carry `deviations`.
-const errorBars = {
-  id: "errorBars",
-  afterDatasetsDraw(chart) {
-    const { ctx, scales } = chart;
-    chart.data.datasets.forEach((dataset, index) => {
-      if (!dataset.deviations || !chart.isDatasetVisible(index)) return;
-      ctx.save();
-      ctx.strokeStyle = dataset.borderColor;
-      ctx.globalAlpha = 0.7;
-      chart.getDatasetMeta(index).data.forEach((point, i) => {
-        const deviation = dataset.deviations[i];
-        if (!deviation) return;
-        const value = dataset.data[i].y;
-        const [low, high] = [value - deviation, value + deviation].map((y) => scales.y.getPixelForValue(y));
-        ctx.beginPath();
-        ctx.moveTo(point.x, low);
-        ctx.lineTo(point.x, high);
-        for (const y of [low, high]) {
-          ctx.moveTo(point.x - 3, y);
-          ctx.lineTo(point.x + 3, y);
-        }
-        ctx.stroke();
-      });
-      ctx.restore();
+const errorBars = overlay("errorBars", (chart, ctx) => {
+  ctx.globalAlpha = 0.7;
+  chart.data.datasets.forEach((dataset, index) => {
+    if (!dataset.deviations || !chart.isDatasetVisible(index)) return;
+    ctx.strokeStyle = dataset.borderColor;
+    chart.getDatasetMeta(index).data.forEach(({ x }, i) => {
+      const deviation = dataset.deviations[i];
+      if (!deviation) return;
+      const value = dataset.data[i].y;
+      const [low, high] = [value - deviation, value + deviation].map((y) => chart.scales.y.getPixelForValue(y));
+      drawLine(ctx, x, low, x, high);
+      for (const y of [low, high]) drawLine(ctx, x - 3, y, x + 3, y);
     });
-  },
-};
+  });
+});
 
-// Dashed lines with a word each: {axis: "x" or "y", value, label}.
+// Dashed lines with a label each: {axis: "x" or "y", value, label}.
 function lineMarks(marks) {
-  return {
-    id: "lineMarks",
-    afterDatasetsDraw(chart) {
-      const { ctx, chartArea, scales } = chart;
-      ctx.save();
-      ctx.strokeStyle = themeColour("--ink");
-      ctx.fillStyle = themeColour("--ink");
-      ctx.font = `12px ${Chart.defaults.font.family}`;
-      ctx.setLineDash([4, 3]);
-      for (const mark of marks) {
-        const at = scales[mark.axis].getPixelForValue(mark.value);
-        ctx.beginPath();
-        if (mark.axis === "x") {
-          ctx.moveTo(at, chartArea.top);
-          ctx.lineTo(at, chartArea.bottom);
-          ctx.fillText(mark.label, at + 3, chartArea.top + 11);
-        } else {
-          ctx.moveTo(chartArea.left, at);
-          ctx.lineTo(chartArea.right, at);
-          ctx.textAlign = "right";
-          ctx.fillText(mark.label, chartArea.right - 3, at - 5);
-        }
-        ctx.stroke();
+  return overlay("lineMarks", ({ chartArea, scales }, ctx) => {
+    ctx.strokeStyle = ctx.fillStyle = themeColour("--ink");
+    ctx.font = `12px ${Chart.defaults.font.family}`;
+    ctx.setLineDash([4, 3]);
+    for (const { axis, value, label } of marks) {
+      const at = scales[axis].getPixelForValue(value);
+      if (axis === "x") {
+        drawLine(ctx, at, chartArea.top, at, chartArea.bottom);
+        ctx.fillText(label, at + 3, chartArea.top + 11);
+      } else {
+        drawLine(ctx, chartArea.left, at, chartArea.right, at);
+        ctx.textAlign = "right";
+        ctx.fillText(label, chartArea.right - 3, at - 5);
       }
-      ctx.restore();
-    },
-  };
+    }
+  });
 }
 
-// A sign above each bar, so that colour is not all there is to tell them apart.
+// A sign above each bar, so that colour is not all that tells them apart.
 function barSigns(signs, colours) {
-  return {
-    id: "barSigns",
-    afterDatasetsDraw(chart) {
-      const { ctx } = chart;
-      ctx.save();
-      ctx.textAlign = "center";
-      ctx.font = `bold 12px ${Chart.defaults.font.family}`;
-      chart.getDatasetMeta(0).data.forEach((bar, index) => {
-        ctx.fillStyle = colours[index];
-        ctx.fillText(signs[index], bar.x, bar.y - 4);
-      });
-      ctx.restore();
-    },
-  };
+  return overlay("barSigns", (chart, ctx) => {
+    ctx.textAlign = "center";
+    ctx.font = `bold 12px ${Chart.defaults.font.family}`;
+    chart.getDatasetMeta(0).data.forEach((bar, index) => {
+      ctx.fillStyle = colours[index];
+      ctx.fillText(signs[index], bar.x, bar.y - 4);
+    });
+  });
 }
 
-// Stripes of a colour on a paler ground of the same.
+// Stripes of a colour on a paler background of the same.
 function stripes(colour) {
   const tile = element("canvas", { width: 8, height: 8 });
   const ctx = tile.getContext("2d");
@@ -88,11 +78,6 @@ function stripes(colour) {
   ctx.globalAlpha = 1;
   ctx.strokeStyle = colour;
   ctx.lineWidth = 2.5;
-  for (const shift of [-8, 0, 8]) {
-    ctx.beginPath();
-    ctx.moveTo(shift, 8);
-    ctx.lineTo(shift + 8, 0);
-    ctx.stroke();
-  }
+  for (const shift of [-8, 0, 8]) drawLine(ctx, shift, 8, shift + 8, 0);
   return ctx.createPattern(tile, "repeat");
 }

@@ -1,65 +1,38 @@
-// The head of the page: title, what it holds, what is still going on, colours.
+// The head of the page: title, contents, unfinished runs, colours.
 
 function pageHead() {
   const unfinished = report.runs.filter((run) => !isFinished(run));
-  return [
-    element(
-      "div",
-      { class: "title-line" },
-      element("h1", {}, report.title ?? "Report"),
-      element(
-        "div",
-        { class: "page-tools" },
-        themePicker(() => redraw()),
-      ),
-    ),
-    paragraph(
-      [
-        plural(report.runs.length, "run"),
-        report.created ? `made ${timeText(report.created)} UTC` : null,
-        report.version ? `proca ${report.version}` : null,
-      ]
-        .filter(isKnown)
-        .join(" · "),
-      "byline",
-    ),
-    ...(kHaveCharts
-      ? []
-      : [
-          paragraph(
-            "proca was built without a chart library, so this page has tables in place of charts.",
-            "notice",
-          ),
-        ]),
-    ...(unfinished.length > 0 ? [unfinishedNotice(unfinished)] : []),
-    ...(isKnown(report.refresh_s) ? [refreshNotice()] : []),
+  const tools = element("div", { class: "page-tools" }, themePicker(redraw));
+  const byline = [
+    plural(report.runs.length, "run"),
+    report.created && `made ${timeText(report.created)} UTC`,
+    report.version && `proca ${report.version}`,
   ];
+  const noCharts = "proca was built without a chart library, so this page has tables in place of charts.";
+  return [
+    element("div", { class: "title-line" }, element("h1", {}, report.title ?? "Report"), tools),
+    paragraph(byline.filter(Boolean).join(" · "), "byline"),
+    !kHaveCharts && paragraph(noCharts, "notice"),
+    unfinished.length > 0 && unfinishedNotice(unfinished),
+    isKnown(report.refresh_s) && refreshNotice(),
+  ].filter(Boolean);
 }
 
 function unfinishedNotice(runs) {
-  const lines = runs.map((run) => element("li", {}, `${runName(run)}: ${progressText(run)}`));
-  return element(
-    "div",
-    { class: "notice", id: "unfinished" },
-    paragraph(
-      `${plural(runs.length, "run has", "runs have")} not ended; the figures of such a run are those of the last step done.`,
-    ),
-    element("ul", {}, lines),
-  );
+  const text = `${plural(runs.length, "run has", "runs have")} not ended; the figures of such a run are those of the last step done.`;
+  const lines = runs.map((run) => `${runName(run)}: ${progressText(run)}`);
+  return element("div", { class: "notice", id: "unfinished" }, paragraph(text), list(null, lines));
 }
 
-// Reloads while a run goes on, unless the reader has stopped it.
+// Reloads the page while a run is unfinished, until the reader pauses it.
 function refreshNotice() {
   const text = element("span", { role: "status" });
   let timer = null;
-  const toggle = button(
-    "",
-    () => {
-      choose("paused", !choice("paused", false));
-      apply();
-    },
-    { class: "small", id: "pause" },
-  );
+  const change = () => {
+    choose("paused", !choice("paused", false));
+    apply();
+  };
+  const toggle = button("", change, { class: "small", id: "pause" });
 
   function apply() {
     const paused = choice("paused", false);

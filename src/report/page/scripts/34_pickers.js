@@ -1,5 +1,5 @@
-// The bar that says which run, seed and step the sections below it show. It stays in
-// sight while they scroll by.
+// The bar that chooses run, seed and step of the sections below it. It stays in sight while they
+// scroll.
 
 function pickerBar() {
   return element("div", {
@@ -21,32 +21,23 @@ function fillPickerBar(bar) {
     fillPickerBar(bar);
     fillRunSections();
   };
-  bar.replaceChildren(
-    ...[
-      report.runs.length > 1
-        ? labelledSelect("Run", runOptions, run.id, (id) => pick("run", id), { id: "pick-run" })
-        : null,
-      report.runs.length > 1
-        ? labelledSelect(
-            "Beside",
-            [{ value: "", text: "no other" }, ...runOptions.filter((option) => option.value !== run.id)],
-            runBeside()?.id ?? "",
-            (id) => pick("beside", id || undefined),
-            { id: "pick-beside" },
-          )
-        : null,
-      seedsOf(run).length > 1
-        ? labelledSelect(
-            "Seed",
-            seedsOf(run).map((other) => ({ value: other.seed, text: String(other.seed) })),
-            seed.seed,
-            (value) => pick("seed", Number(value)),
-            { id: "pick-seed" },
-          )
-        : null,
-      stepsToShow(seed).length > 1 ? stepPicker(seed, step, (value) => pick("step", value)) : null,
-    ].filter(isKnown),
-  );
+  const pickers = [];
+  if (report.runs.length > 1) {
+    const others = runOptions.filter((option) => option.value !== run.id);
+    const besides = [{ value: "", text: "no other" }, ...others];
+    const pickBeside = (id) => pick("beside", id || undefined);
+    pickers.push(
+      labelledSelect("Run", runOptions, run.id, (id) => pick("run", id), { id: "pick-run" }),
+      labelledSelect("Beside", besides, runBeside()?.id ?? "", pickBeside, { id: "pick-beside" }),
+    );
+  }
+  if (seedsOf(run).length > 1) {
+    const seeds = seedsOf(run).map((other) => ({ value: other.seed, text: String(other.seed) }));
+    const pickSeed = (value) => pick("seed", Number(value));
+    pickers.push(labelledSelect("Seed", seeds, seed.seed, pickSeed, { id: "pick-seed" }));
+  }
+  if (stepsToShow(seed).length > 1) pickers.push(stepPicker(seed, step, (value) => pick("step", value)));
+  bar.replaceChildren(...pickers);
   bar.hidden = bar.childElementCount === 0;
   if (focused) document.getElementById(focused)?.focus();
 }
@@ -61,19 +52,14 @@ function stepPicker(seed, step, pickStep) {
       disabled: numbers[index + by] === undefined,
       id,
     });
+  const options = numbers.map((number) => ({
+    value: number,
+    text: number === 0 ? "0 (source)" : `${number} of ${numbers.at(-1)}`,
+  }));
   return element(
     "div",
     { class: "step-picker" },
-    labelledSelect(
-      "Step",
-      numbers.map((number) => ({
-        value: number,
-        text: number === 0 ? "0 (source)" : `${number} of ${Math.max(...numbers)}`,
-      })),
-      step,
-      (value) => pickStep(Number(value)),
-      { id: "pick-step" },
-    ),
+    labelledSelect("Step", options, step, (value) => pickStep(Number(value)), { id: "pick-step" }),
     move("‹", -1, "Step before", "step-before"),
     move("›", 1, "Step after", "step-after"),
   );

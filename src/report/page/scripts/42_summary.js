@@ -5,7 +5,6 @@ addSection({
   title: "Summary",
   how: "One row per run, in percent, mean ± standard deviation over its seeds; the best of the finished runs on the same task is bold (for forgetting, the lowest).",
   scope: "runs",
-  when: () => report.runs.length > 0,
   render: summaryTable,
 });
 
@@ -29,46 +28,34 @@ function summaryTable() {
           { title: `${figure.key} deviation`, value: (run) => figureOf(run, figure).deviation },
         ],
       })),
-      {
-        title: "Time",
-        value: (run) => overSeeds(run, seedSeconds).mean,
-        show: (run) => durationText(overSeeds(run, seedSeconds).mean),
-        csv: [{ title: "seconds mean", value: (run) => overSeeds(run, seedSeconds).mean }],
-      },
+      { ...formatted("Time", meanSeconds, durationText), csv: [{ title: "seconds mean", value: meanSeconds }] },
     ],
   });
-  return known.length > 0
-    ? [table]
-    : [
-        table,
-        emptyState(
-          "These runs were done without labels, so there is no accuracy to show; proca run has labels and measures it.",
-        ),
-      ];
+  const noLabels =
+    "These runs were done without labels, so there is no accuracy to show; proca run has labels and measures it.";
+  return known.length > 0 ? table : [table, emptyState(noLabels)];
 }
 
 function meanCell(figure) {
-  const mean = decimals(figure.mean);
-  return figure.count > 1
-    ? element("span", {}, mean, element("span", { class: "deviation" }, ` ± ${decimals(figure.deviation)}`))
-    : mean;
+  const deviation = element("span", { class: "deviation" }, ` ± ${decimals(figure.deviation)}`);
+  return element("span", {}, decimals(figure.mean), figure.count > 1 && deviation);
 }
 
 function figureOf(run, figure) {
   return overSeeds(run, (seed) => seed.metrics?.[figure.key]);
 }
 
-function seedSeconds(seed) {
-  return seed.machine?.seconds;
+function meanSeconds(run) {
+  return overSeeds(run, (seed) => seed.machine?.seconds).mean;
 }
 
 function runCell(run) {
-  return [
+  const name =
     report.runs.length > 1
       ? button(runName(run), () => showRun(run), { class: "link", title: "Show this run in detail" })
-      : runName(run),
-    isFinished(run) ? "" : element("span", { class: "badge" }, progressText(run)),
-  ].reduce((cell, part) => (cell.append(part), cell), element("span", { class: "run-cell" }));
+      : runName(run);
+  const badge = !isFinished(run) && element("span", { class: "badge" }, progressText(run));
+  return element("span", { class: "run-cell" }, name, badge);
 }
 
 function runColumnsOfCsv() {

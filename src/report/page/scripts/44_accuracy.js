@@ -11,7 +11,6 @@ addSection({
   title: "Accuracy over the steps",
   how: "Step-level accuracy is over all classes seen so far, S-1 accuracy over those of the first step: the further it falls, the more is forgotten. Bars are the standard deviation over seeds.",
   scope: "runs",
-  when: () => report.runs.length > 0,
   render: accuracySection,
 });
 
@@ -19,7 +18,7 @@ function accuracySection() {
   const curves = kCurves
     .map((curve) => ({ ...curve, series: report.runs.map((run) => stepSeries(run, curve.key)) }))
     .filter((curve) => curve.series.some((points) => points.length > 0));
-  if (curves.length === 0) return [emptyState("These runs have no labels, so their accuracy is not known.")];
+  if (curves.length === 0) return emptyState("These runs have no labels, so their accuracy is not known.");
   const charts = element("div", { class: "charts" }, curves.map(curveFigure));
   return [curveLegend(charts), charts];
 }
@@ -32,7 +31,7 @@ function stepSeries(run, key) {
     .filter((point) => point.count > 0);
 }
 
-// More curves than one can tell apart are not drawn at first.
+// Further curves are not drawn at first: too many cannot be told apart.
 const kMostCurves = 8;
 
 function hiddenRuns() {
@@ -46,7 +45,7 @@ function isHidden(run) {
   return hiddenRuns().includes(run.id);
 }
 
-// Curves of several seeds stand a little beside each other, so that their bars can be seen.
+// Curves of several seeds are shifted against each other, so that their error bars can be seen.
 function besideStep(index) {
   const several = report.runs.some((run) => seedsOf(run).length > 1);
   const shown = report.runs.filter((run) => !isHidden(run));
@@ -56,46 +55,39 @@ function besideStep(index) {
 
 function curveFigure(curve) {
   const rows = curve.series.flatMap((points, index) =>
-    points.map((point) => [
-      runName(report.runs[index]),
-      point.step,
-      point.mean,
-      point.deviation,
-      point.count,
-    ]),
+    points.map((point) => ({ ...point, run: runName(report.runs[index]) })),
   );
+  const numbers = numbersOf(rows, {
+    run: (point) => point.run,
+    step: (point) => point.step,
+    [`${curve.key} mean`]: (point) => point.mean,
+    [`${curve.key} deviation`]: (point) => point.deviation,
+    seeds: (point) => point.count,
+  });
   return chartFigure({
     title: curve.title,
-    numbers: { columns: ["run", "step", `${curve.key} mean`, `${curve.key} deviation`, "seeds"], rows },
+    numbers,
     description: `${curve.title} of ${plural(report.runs.length, "run")} by step`,
     config: () => ({
       type: "line",
       data: {
-        datasets: curve.series.map((points, index) => curveDataset(report.runs[index], points, index)),
+        datasets: curve.series.map((points, index) => runDataset(report.runs[index], points, index)),
       },
       options: chartOptions({
         x: {
           type: "linear",
           label: "step",
           min: 0.5,
-          max: lastOfSteps(curve.series) + 0.5,
+          max: Math.max(...rows.map((point) => point.step)) + 0.5,
           ticks: { stepSize: 1, autoSkip: true },
           afterBuildTicks: wholeSteps,
         },
         y: { label: curve.axis, ...barRange(curve.series), grace: "4%" },
-        plugins: {
-          tooltip: tooltipOf((item) =>
-            curveTooltip(curve.series[item.datasetIndex][item.dataIndex], item.dataset.label),
-          ),
-        },
+        tooltip: (item) => curveTooltip(curve.series[item.datasetIndex][item.dataIndex], item.dataset.label),
       }),
       plugins: [errorBars],
     }),
   });
-}
-
-function lastOfSteps(series) {
-  return Math.max(...series.flat().map((point) => point.step));
 }
 
 // The axis has room at both ends, but ticks at steps only.
@@ -103,7 +95,7 @@ function wholeSteps(axis) {
   axis.ticks = Array.from({ length: Math.floor(axis.max) }, (_, index) => ({ value: index + 1 }));
 }
 
-// The axis reaches as far as the bars, which Chart.js knows nothing of.
+// The axis reaches as far as the error bars, which Chart.js does not know.
 function barRange(series) {
   const points = series.filter((_, index) => !isHidden(report.runs[index])).flat();
   if (points.length === 0) return {};
@@ -118,21 +110,14 @@ function curveTooltip(point, name) {
   return `${name}: step ${point.step}, ${meanText(point, 2)}${seeds}`;
 }
 
-function curveDataset(run, points, index) {
-  const style = seriesStyle(index);
-  const colour = themeColour(style.variable);
-  return {
-    label: runName(run),
-    data: points.map((point) => ({ x: point.step + besideStep(index), y: point.mean })),
+function runDataset(run, points, index) {
+  const data = points.map((point) => ({ x: point.step + besideStep(index), y: point.mean }));
+  return curveDataset(index, runName(run), data, {
     deviations: points.map((point) => (point.count > 1 ? point.deviation : null)),
     hidden: isHidden(run),
-    borderColor: colour,
-    backgroundColor: colour,
-    borderDash: style.dash,
     borderWidth: 2,
-    pointStyle: style.mark,
     pointRadius: 4,
     pointHoverRadius: 6,
     clip: false,
-  };
+  });
 }

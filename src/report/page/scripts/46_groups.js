@@ -22,66 +22,33 @@ function groupMatrix({ run, seed, column }) {
   };
   const name = `Class groups, ${runName(run)}, ${average ? "mean of seeds" : `seed ${seed.seed}`}`;
   const range = groupAccuracyRange();
-  return element(
-    "div",
-    {},
-    element(
-      "div",
-      { class: "table" },
-      element(
-        "div",
-        { class: "tools" },
-        several
-          ? labelledCheckbox(
-              `mean of the ${seedsOf(run).length} seeds`,
-              average,
-              (mean) => chooseIn("groups", "group-mean", mean),
-              { id: `group-mean-${column}` },
-            )
-          : null,
-        csvButton(name, () => numbers),
-      ),
-      scrollBox(
-        name,
-        element(
-          "table",
-          { class: "heat" },
-          element("caption", { class: "hidden" }, name),
-          element(
-            "thead",
-            {},
-            element(
-              "tr",
-              {},
-              element("th", { scope: "col", class: "text" }, "after ↓ group →"),
-              Array.from({ length: groups }, (_, j) => groupHead(run, j + 1)),
-            ),
-          ),
-          element(
-            "tbody",
-            {},
-            rows.map((row) => groupRow(row, range)),
-          ),
-        ),
-      ),
-    ),
-    paragraph(
-      `In percent; the colour grows stronger from ${range.low} to ${range.high}. Outlined: the group arrives at this step. Without colour: it has not arrived yet.`,
-      "aside",
-    ),
-  );
+  const chooseMean = (mean) => chooseIn("groups", "group-mean", mean);
+  const tools = [
+    several &&
+      labelledCheckbox(`mean of the ${seedsOf(run).length} seeds`, average, chooseMean, {
+        id: `group-mean-${column}`,
+      }),
+    csvButton(name, () => numbers),
+  ];
+  const heads = [
+    element("th", { scope: "col", class: "text" }, "after ↓ group →"),
+    ...Array.from({ length: groups }, (_, j) => groupHead(run, j + 1)),
+  ];
+  const body = rows.map((row) => groupRow(row, range));
+  const text = `In percent; the colour grows stronger from ${range.low} to ${range.high}. Outlined: the group arrives at this step. Without colour: it has not arrived yet.`;
+  const table = tableBox(name, "heat", heads, element("tbody", {}, body), tools);
+  return element("div", {}, table, paragraph(text, "aside"));
 }
 
 // By step, the accuracy on each group, mean over the seeds; step 0 is the source model.
 function groupRows(seeds) {
   const steps = [...new Set(seeds.flatMap(stepNumbers))].sort((a, b) => a - b);
+  const groupsAfter = (seed, step) =>
+    step === 0
+      ? seed?.metrics?.source_group_accuracy_percent
+      : stepMetrics(seed, step)?.group_accuracy_percent;
   const rows = [0, ...steps].map((step) => {
-    const bySeed = seeds.map(
-      (seed) =>
-        (step === 0
-          ? seed?.metrics?.source_group_accuracy_percent
-          : stepMetrics(seed, step)?.group_accuracy_percent) ?? [],
-    );
+    const bySeed = seeds.map((seed) => groupsAfter(seed, step) ?? []);
     const width = Math.max(0, ...bySeed.map((values) => values.length));
     return {
       step,
@@ -109,18 +76,15 @@ function groupRow({ step, values }, { low, high }) {
     element("th", { scope: "row", class: "text" }, step === 0 ? "source model" : `step ${step}`),
     values.map((value, j) => {
       if (j + 1 > step) return element("td", { class: "future" }, decimals(value));
-      return element(
-        "td",
-        heatCell(isKnown(value) ? (value - low) / (high - low) : null, j + 1 === step ? "arrives" : null),
-        decimals(value),
-      );
+      const share = isKnown(value) ? (value - low) / (high - low) : null;
+      return element("td", heatCell(share, j + 1 === step ? "arrives" : null), decimals(value));
     }),
   );
 }
 
 // Class and style of a cell coloured by a share in [0, 1]; style.css has the colours.
-// From kStrongShare on the ground is too strong for the usual colour of text: chosen so that, in
-// both themes, black and white have a contrast of 4.5 on their side of it.
+// From kStrongShare on the background is too strong for the usual colour of text: chosen so that
+// black and white text have a contrast of 4.5 on their side of it in both themes.
 const kStrongShare = 0.676;
 
 function heatCell(share, kind) {
@@ -139,27 +103,23 @@ function stepTable({ run, seed }) {
   }));
   if (rows.length === 0) return emptyState("No step is done yet.");
   const detected = (row) => row.record.detection?.classes?.filter((entry) => entry.detected).length;
-  const percent = (title, value) => ({ title, value, show: (row) => decimals(value(row)) });
+  const percent = (title, value) => formatted(title, value, decimals);
   const columns = [
     { title: "Step", value: (row) => row.step },
-    {
-      title: "Images",
-      value: (row) => row.record.images ?? null,
-      show: (row) => countText(row.record.images),
-    },
-    { title: "Classes there", value: (row) => run.schedule?.[row.step - 1]?.length ?? null },
-    { title: "Classes detected", value: (row) => detected(row) ?? null },
+    formatted("Images", (row) => row.record.images, countText),
+    { title: "Classes there", value: (row) => run.schedule?.[row.step - 1]?.length },
+    { title: "Classes detected", value: detected },
     percent("Recall", (row) => row.metrics.detection?.recall_percent),
     percent("Precision", (row) => row.metrics.detection?.precision_percent),
     percent("Pseudo-labels", pseudoLabelPercent),
     percent("Accuracy", (row) => row.metrics.accuracy_percent),
     percent("S‑1 accuracy", (row) => row.metrics.s1_accuracy_percent),
     percent("Drop", (row) => row.metrics.accuracy_drop_percent),
-  ].filter((column) => rows.some((row) => isKnown(column.value(row))));
+  ];
   return dataTable({
     title: `Each step${ofSeed(seed)}`,
-    name: `Steps, ${runName(run)}${ofSeed(seed)}`,
-    columns,
+    name: titleOf("Steps", { run, seed }),
+    columns: knownColumns(columns, rows),
     rows,
   });
 }

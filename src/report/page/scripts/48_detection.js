@@ -1,4 +1,4 @@
-// Which classes a step was taken to contain.
+// The classes detected in a step.
 
 // Sign, colour and look of each outcome. The sign stands above the bar and in the legend.
 const kOutcomes = {
@@ -19,38 +19,24 @@ addSection({
 });
 
 function detectionSection(view) {
-  const { run, seed, step, record, column } = view;
+  const { run, step, record, column } = view;
   const detection = record?.detection;
   if (!detection?.classes?.length) {
-    return [
-      emptyState(
-        beforeSteps(view) ??
-          `Nothing is known of detected classes at step ${step}: the method ${run.method ?? ""} does not detect them.`,
-      ),
-    ];
+    const noDetection = `Nothing is known of detected classes at step ${step}: the method ${run.method ?? ""} does not detect them.`;
+    return emptyState(beforeSteps(view) ?? noDetection);
   }
   const order = choice("detection-order", "label");
   const entries = detection.classes.map((entry) => ({ ...entry, outcome: outcomeOf(entry) }));
   const ordered = order === "score" ? sortedRows(entries, (entry) => entry.score, true) : entries;
+  const orders = [
+    { value: "label", text: "by label" },
+    { value: "score", text: "by score" },
+  ];
+  const chooseOrder = (value) => chooseIn("detection", "detection-order", value);
+  const controls = labelledSelect("Order", orders, order, chooseOrder, { id: `detection-order-${column}` });
   return [
     paragraph(detectionSentence(run, entries), "finding"),
-    detectionFigure(
-      run,
-      seed,
-      step,
-      detection,
-      ordered,
-      labelledSelect(
-        "Order",
-        [
-          { value: "label", text: "by label" },
-          { value: "score", text: "by score" },
-        ],
-        order,
-        (value) => chooseIn("detection", "detection-order", value),
-        { id: `detection-order-${column}` },
-      ),
-    ),
+    detectionFigure(view, detection, ordered, controls),
   ];
 }
 

@@ -1,6 +1,6 @@
 // The bars of detected classes.
 
-function detectionFigure(run, seed, step, detection, entries, controls) {
+function detectionFigure({ run, seed, step }, detection, entries, controls) {
   const scoreName =
     detection.rule === "scd" || !detection.rule
       ? "cumulative probability"
@@ -8,28 +8,16 @@ function detectionFigure(run, seed, step, detection, entries, controls) {
   return chartFigure({
     title: `${scoreName[0].toUpperCase()}${scoreName.slice(1)}, step ${step}`,
     description: `${scoreName} of ${plural(entries.length, "class", "classes")} at step ${step} of ${runName(run)}${ofSeed(seed)}, threshold ${significant(detection.threshold)}`,
-    numbers: {
-      columns: [
-        "label",
-        "class",
-        "score",
-        "threshold",
-        "cumulative_probability",
-        "source_share",
-        "detected",
-        "present",
-      ],
-      rows: entries.map((entry) => [
-        entry.label,
-        className(run, entry.label),
-        entry.score,
-        detection.threshold,
-        entry.cumulative_probability,
-        entry.source_share,
-        entry.detected,
-        entry.present,
-      ]),
-    },
+    numbers: numbersOf(entries, {
+      label: (entry) => entry.label,
+      class: (entry) => className(run, entry.label),
+      score: (entry) => entry.score,
+      threshold: () => detection.threshold,
+      cumulative_probability: (entry) => entry.cumulative_probability,
+      source_share: (entry) => entry.source_share,
+      detected: (entry) => entry.detected,
+      present: (entry) => entry.present,
+    }),
     controls,
     height: 340,
     minimumWidth: entries.length * 14 + 60,
@@ -40,6 +28,8 @@ function detectionFigure(run, seed, step, detection, entries, controls) {
 
 function detectionConfig(run, detection, entries, scoreName) {
   const colours = entries.map((entry) => themeColour(kOutcomes[entry.outcome].variable));
+  const signs = entries.map((entry) => kOutcomes[entry.outcome].sign);
+  const marks = isKnown(detection.threshold) ? [{ axis: "y", value: detection.threshold, label: "" }] : [];
   const looks = { solid: (colour) => colour, striped: stripes, hollow: () => "transparent" };
   const lines = (item) => {
     const entry = entries[item.dataIndex];
@@ -56,9 +46,7 @@ function detectionConfig(run, detection, entries, scoreName) {
       datasets: [
         {
           data: entries.map((entry) => entry.score),
-          backgroundColor: entries.map((entry, index) =>
-            looks[kOutcomes[entry.outcome].look](colours[index]),
-          ),
+          backgroundColor: entries.map(({ outcome }, index) => looks[kOutcomes[outcome].look](colours[index])),
           borderColor: colours,
           borderWidth: 1.5,
           minBarLength: 2,
@@ -78,48 +66,22 @@ function detectionConfig(run, detection, entries, scoreName) {
           callback: (_, index) => shortened(className(run, entries[index].label)),
         },
       },
-      // The threshold is seen also where no class comes near it.
+      // The threshold is visible even if no class comes near it.
       y: { label: scoreName, beginAtZero: true, suggestedMax: detection.threshold ?? 0, grace: "8%" },
       interaction: { mode: "index", intersect: false },
-      plugins: { tooltip: tooltipOf(lines) },
+      tooltip: lines,
     }),
-    plugins: [
-      barSigns(
-        entries.map((entry) => kOutcomes[entry.outcome].sign),
-        colours,
-      ),
-      lineMarks(isKnown(detection.threshold) ? [{ axis: "y", value: detection.threshold, label: "" }] : []),
-    ],
+    plugins: [barSigns(signs, colours), lineMarks(marks)],
   };
 }
 
 function outcomeLegend(outcomes, threshold) {
-  const line = isKnown(threshold)
-    ? element(
-        "li",
-        {},
-        element("span", { class: "swatch line", style: "--colour: var(--ink)", "aria-hidden": "true" }),
-        `threshold ${significant(threshold)}`,
-      )
-    : null;
-  return element(
-    "ul",
-    { class: "outcomes" },
-    line,
-    Object.keys(kOutcomes)
-      .filter((name) => outcomes.includes(name))
-      .map((name) => {
-        const { text, sign, variable, look } = kOutcomes[name];
-        return element(
-          "li",
-          {},
-          element("span", {
-            class: `swatch ${look}`,
-            style: `--colour: var(${variable})`,
-            "aria-hidden": "true",
-          }),
-          sign ? `${sign} ${text}` : text,
-        );
-      }),
-  );
+  const swatch = (look, colour) =>
+    element("span", { class: `swatch ${look}`, style: `--colour: var(${colour})`, "aria-hidden": "true" });
+  const items = Object.keys(kOutcomes)
+    .filter((name) => outcomes.includes(name))
+    .map((name) => kOutcomes[name])
+    .map(({ text, sign, variable, look }) => [swatch(look, variable), sign ? `${sign} ${text}` : text]);
+  const line = [swatch("line", "--ink"), `threshold ${significant(threshold)}`];
+  return list("outcomes", isKnown(threshold) ? [line, ...items] : items);
 }

@@ -13,17 +13,13 @@ addSection({
 });
 
 function prototypeSection(view) {
-  const { run, seed, step, record, column } = view;
+  const { run, step, record, column } = view;
   const classes = record?.prototypes ?? [];
   if (classes.length === 0) {
-    return [
-      emptyState(
-        beforeSteps(view) ??
-          `No prototypes after step ${step}: the method ${run.method ?? ""} keeps no images, or this step kept none.`,
-      ),
-    ];
+    const none = `No prototypes after step ${step}: the method ${run.method ?? ""} keeps no images, or this step kept none.`;
+    return emptyState(beforeSteps(view) ?? none);
   }
-  const name = `Prototypes, ${runName(run)}${ofSeed(seed)}, step ${step}`;
+  const name = titleOf("Prototypes", view);
   const images = classes.flatMap((entry) => entry.images ?? []);
   if (images.length === 0) return [paragraph(kImagesLeftOut, "finding"), prototypeTable(run, classes, name)];
   const wrongOnes = (entry) => (entry.images ?? []).filter((image) => isWrong(entry, image));
@@ -32,25 +28,18 @@ function prototypeSection(view) {
   const sentence =
     `${plural(images.length, "image")} of ${plural(classes.length, "class", "classes")}; ` +
     `the network takes ${classes.flatMap(wrongOnes).length} of them for another class.`;
+  const chooseWrong = (value) => chooseIn("prototypes", "only-wrong", value);
+  const gallery = shown.map((entry) => prototypeClass(run, entry));
   return [
     paragraph(images.some((image) => image.src) ? sentence : `${sentence} ${kOnlyLastPictures}`, "finding"),
     element(
       "div",
       { class: "tools" },
-      labelledCheckbox(
-        "only classes with such images",
-        onlyWrong,
-        (value) => chooseIn("prototypes", "only-wrong", value),
-        { id: `only-wrong-${column}` },
-      ),
+      labelledCheckbox("only classes with such images", onlyWrong, chooseWrong, { id: `only-wrong-${column}` }),
       csvButton(name, () => prototypeNumbers(run, classes)),
     ),
     shown.length > 0
-      ? element(
-          "div",
-          { class: "gallery" },
-          shown.map((entry) => prototypeClass(run, entry)),
-        )
+      ? element("div", { class: "gallery" }, gallery)
       : emptyState("The network gets all of them right."),
   ];
 }
@@ -61,8 +50,8 @@ function prototypeTable(run, classes, name) {
     rows: classes,
     columns: [
       { title: "Class", text: true, value: (entry) => className(run, entry.label) },
-      { title: "Score", value: (entry) => entry.score ?? null, show: (entry) => significant(entry.score) },
-      { title: "Of step", value: (entry) => entry.step ?? null },
+      formatted("Score", (entry) => entry.score, significant),
+      { title: "Of step", value: (entry) => entry.step },
     ],
   });
 }
@@ -72,24 +61,17 @@ function isWrong(entry, image) {
 }
 
 function prototypeClass(run, entry) {
+  const facts = [
+    isKnown(entry.score) && `score ${significant(entry.score)}`,
+    isKnown(entry.step) && `of step ${entry.step}`,
+  ];
+  const images = (entry.images ?? []).map((image) => prototypeImage(run, entry, image));
   return element(
     "div",
     { class: "prototype-class" },
     element("h3", {}, className(run, entry.label)),
-    paragraph(
-      [
-        isKnown(entry.score) ? `score ${significant(entry.score)}` : null,
-        isKnown(entry.step) ? `of step ${entry.step}` : null,
-      ]
-        .filter(isKnown)
-        .join(", "),
-      "aside",
-    ),
-    element(
-      "ul",
-      {},
-      (entry.images ?? []).map((image) => prototypeImage(run, entry, image)),
-    ),
+    paragraph(facts.filter(Boolean).join(", "), "aside"),
+    element("ul", {}, images),
   );
 }
 
@@ -103,24 +85,21 @@ function prototypeImage(run, entry, image) {
       ? element("img", { src: image.src, alt: image.path ?? className(run, entry.label), decoding: "async" })
       : element("span", { class: "no-picture" }, baseName(image.path)),
     element("span", { class: "probability" }, wrong ? `≠ ${probability}` : probability),
-    // What the tooltip says, for those who hear the page.
-    wrong ? element("span", { class: "hidden" }, `, taken for ${className(run, image.predicted)}`) : null,
+    // As in the tooltip, for screen readers.
+    wrong && element("span", { class: "hidden" }, `, taken for ${className(run, image.predicted)}`),
   );
+  const softLabel = (image.soft_label ?? []).map(([label, p]) => `${className(run, label)} ${significant(p)}`);
   return explain(item, () =>
     [
-      image.path ?? "",
+      image.path,
       `Probability of ${className(run, entry.label)}: ${significant(image.probability, 4)}`,
-      ...(wrong ? [`Taken for ${className(run, image.predicted)}`] : []),
-      ...((image.soft_label ?? []).length > 0
-        ? [
-            `Soft label: ${image.soft_label.map(([label, p]) => `${className(run, label)} ${significant(p)}`).join(", ")}`,
-          ]
-        : []),
-    ].filter((line) => line !== ""),
+      wrong && `Taken for ${className(run, image.predicted)}`,
+      softLabel.length > 0 && `Soft label: ${softLabel.join(", ")}`,
+    ].filter(Boolean),
   );
 }
 
-// Pictures are in the document itself; an address elsewhere is not asked for.
+// Pictures are in the document itself; other addresses are not requested.
 function isPicture(src) {
   return typeof src === "string" && src.startsWith("data:image/");
 }
@@ -130,30 +109,16 @@ function baseName(path) {
 }
 
 function prototypeNumbers(run, classes) {
-  return {
-    columns: [
-      "label",
-      "class",
-      "score",
-      "step",
-      "path",
-      "probability",
-      "predicted",
-      "predicted_class",
-      "soft_label",
-    ],
-    rows: classes.flatMap((entry) =>
-      (entry.images ?? []).map((image) => [
-        entry.label,
-        className(run, entry.label),
-        entry.score,
-        entry.step,
-        image.path,
-        image.probability,
-        image.predicted,
-        isKnown(image.predicted) && image.predicted >= 0 ? className(run, image.predicted) : null,
-        (image.soft_label ?? []).map(([label, p]) => `${label}:${p}`).join(" "),
-      ]),
-    ),
-  };
+  const images = classes.flatMap((entry) => (entry.images ?? []).map((image) => ({ entry, image })));
+  return numbersOf(images, {
+    label: ({ entry }) => entry.label,
+    class: ({ entry }) => className(run, entry.label),
+    score: ({ entry }) => entry.score,
+    step: ({ entry }) => entry.step,
+    path: ({ image }) => image.path,
+    probability: ({ image }) => image.probability,
+    predicted: ({ image }) => image.predicted,
+    predicted_class: ({ image }) => (image.predicted ?? -1) >= 0 ? className(run, image.predicted) : null,
+    soft_label: ({ image }) => (image.soft_label ?? []).map(([label, p]) => `${label}:${p}`).join(" "),
+  });
 }

@@ -10,62 +10,41 @@ addSection({
 
 function confusionSection(view) {
   const { run, seed, step, record, column } = view;
-  const content = [];
-  if ((record?.confusion ?? []).length > 0) {
-    const byGroup = Boolean(run.schedule) && choice("confusion-order", "group") === "group";
-    const cells = confusionCells(run, record.confusion, byGroup);
-    const name = `Confusion matrix, ${runName(run)}${ofSeed(seed)}, step ${step}`;
-    content.push(
-      element(
-        "div",
-        { class: "tools" },
-        run.schedule
-          ? labelledSelect(
-              "Order",
-              [
-                { value: "group", text: "by step of arrival" },
-                { value: "label", text: "by label" },
-              ],
-              byGroup ? "group" : "label",
-              (value) => chooseIn("confusion", "confusion-order", value),
-              { id: `confusion-order-${column}` },
-            )
-          : null,
-        csvButton(name, () => confusionNumbers(run, record.confusion)),
-      ),
-      element(
-        "div",
-        { class: "beside" },
-        confusionMatrix(cells, name),
-        worstConfusions(run, record.confusion),
-      ),
-    );
-  } else {
-    content.push(
-      emptyState(
-        stepNumbers(seed).length === 0
-          ? "No step is done yet."
-          : `This run has no labels at step ${step}, so it is not known which predictions are wrong.`,
-      ),
-    );
+  if ((record?.confusion ?? []).length === 0) {
+    const noLabels = `This run has no labels at step ${step}, so it is not known which predictions are wrong.`;
+    const noStep = stepNumbers(seed).length === 0;
+    return [emptyState(noStep ? "No step is done yet." : noLabels), classTable(view)];
   }
-  return [...content, classTable(view)];
+  const byGroup = Boolean(run.schedule) && choice("confusion-order", "group") === "group";
+  const name = titleOf("Confusion matrix", view);
+  const orders = [
+    { value: "group", text: "by step of arrival" },
+    { value: "label", text: "by label" },
+  ];
+  const chooseOrder = (value) => chooseIn("confusion", "confusion-order", value);
+  const picker =
+    run.schedule &&
+    labelledSelect("Order", orders, byGroup ? "group" : "label", chooseOrder, { id: `confusion-order-${column}` });
+  const csv = csvButton(name, () => confusionNumbers(run, record.confusion));
+  const matrix = confusionMatrix(confusionCells(run, record.confusion, byGroup), name);
+  return [
+    element("div", { class: "tools" }, picker, csv),
+    element("div", { class: "beside" }, matrix, worstConfusions(run, record.confusion)),
+    classTable(view),
+  ];
 }
 
 function confusionNumbers(run, triples) {
-  return {
-    columns: ["true_label", "true_class", "predicted_label", "predicted_class", "images"],
-    rows: triples.map(([truth, predicted, images]) => [
-      truth,
-      className(run, truth),
-      predicted,
-      className(run, predicted),
-      images,
-    ]),
-  };
+  return numbersOf(triples, {
+    true_label: ([truth]) => truth,
+    true_class: ([truth]) => className(run, truth),
+    predicted_label: ([, predicted]) => predicted,
+    predicted_class: ([, predicted]) => className(run, predicted),
+    images: ([, , images]) => images,
+  });
 }
 
-// The most frequent mistakes, which are what one looks for in the matrix.
+// The most frequent mistakes, which readers look for in the matrix.
 function worstConfusions(run, triples) {
   const wrong = sortedRows(
     triples.filter(([truth, predicted]) => truth !== predicted),
@@ -84,43 +63,33 @@ function worstConfusions(run, triples) {
       { title: "True class", text: true, value: ([truth]) => className(run, truth) },
       { title: "Predicted as", text: true, value: ([, predicted]) => className(run, predicted) },
       { title: "Images", value: ([, , images]) => images },
-      {
-        title: "% of the class",
-        value: ([truth, , images]) => (100 * images) / total(truth),
-        show: ([truth, , images]) => decimals((100 * images) / total(truth)),
-      },
+      formatted("% of the class", ([truth, , images]) => (100 * images) / total(truth), decimals),
     ],
   });
 }
 
-function classTable({ run, seed, step, record }) {
-  const rows = (record?.classes ?? []).map((entry) => ({
-    ...entry,
-    pseudo: record.pseudo_labels?.counts?.[entry.label],
-  }));
+function classTable(view) {
+  const { run, step, record } = view;
   const counts = record?.pseudo_labels?.counts ?? [];
-  if (rows.length === 0)
-    rows.push(...counts.map((pseudo, label) => ({ label, pseudo })).filter((row) => row.pseudo > 0));
-  if (rows.length === 0) return element("div", { hidden: true });
+  let rows = (record?.classes ?? []).map((entry) => ({ ...entry, pseudo: counts[entry.label] }));
+  if (rows.length === 0) rows = counts.map((pseudo, label) => ({ label, pseudo })).filter((row) => row.pseudo > 0);
+  if (rows.length === 0) return [];
   const accuracy = (row) =>
     row.images > 0 && isKnown(row.correct) ? (100 * row.correct) / row.images : null;
   const columns = [
     { title: "Class", text: true, value: (row) => className(run, row.label) },
     { title: "Label", value: (row) => row.label },
     { title: "Arrives at step", value: (row) => arrivalStep(run, row.label) },
-    { title: "Images", value: (row) => row.images ?? null, show: (row) => countText(row.images) },
-    { title: "Right", value: (row) => row.correct ?? null, show: (row) => countText(row.correct) },
-    { title: "Accuracy, %", value: accuracy, show: (row) => decimals(accuracy(row)) },
-    {
-      title: "Pseudo-labels at this step",
-      value: (row) => row.pseudo ?? null,
-      show: (row) => countText(row.pseudo),
-    },
-  ].filter((column) => rows.some((row) => isKnown(column.value(row))));
+    formatted("Images", (row) => row.images, countText),
+    formatted("Right", (row) => row.correct, countText),
+    formatted("Accuracy, %", accuracy, decimals),
+    formatted("Pseudo-labels at this step", (row) => row.pseudo, countText),
+  ];
+  const name = titleOf("Classes", view);
   return element(
     "details",
     {},
     element("summary", {}, `Each class after step ${step}`),
-    dataTable({ name: `Classes, ${runName(run)}${ofSeed(seed)}, step ${step}`, columns, rows }),
+    dataTable({ name, columns: knownColumns(columns, rows), rows }),
   );
 }

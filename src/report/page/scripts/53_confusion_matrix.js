@@ -2,12 +2,8 @@
 
 // In the order shown: labels, names, counts by row and column, where groups begin.
 function confusionCells(run, triples, byGroup) {
-  const seen = [
-    ...new Set([
-      ...(run.classes ?? []).keys(),
-      ...triples.flatMap(([truth, predicted]) => [truth, predicted]),
-    ]),
-  ];
+  const predictions = triples.flatMap(([truth, predicted]) => [truth, predicted]);
+  const seen = [...new Set([...(run.classes ?? []).keys(), ...predictions])];
   // Classes of the source that never arrive come last.
   const groupOf = (label) => arrivalStep(run, label) ?? Infinity;
   const labels = seen.sort((a, b) =>
@@ -17,15 +13,12 @@ function confusionCells(run, triples, byGroup) {
   const counts = labels.map(() => new Map());
   for (const [truth, predicted, images] of triples)
     counts[place.get(truth)].set(place.get(predicted), images);
+  const isBorder = (label, index) => index > 0 && groupOf(label) !== groupOf(labels[index - 1]);
   return {
     names: labels.map((label) => className(run, label)),
     counts,
     totals: counts.map((row) => [...row.values()].reduce((sum, images) => sum + images, 0)),
-    borders: byGroup
-      ? labels.flatMap((label, index) =>
-          index > 0 && groupOf(label) !== groupOf(labels[index - 1]) ? [index] : [],
-        )
-      : [],
+    borders: byGroup ? labels.flatMap((label, index) => (isBorder(label, index) ? [index] : [])) : [],
   };
 }
 
@@ -80,7 +73,7 @@ function confusionMatrix(cells, name) {
   return element("div", { class: "confusion-box" }, box, spoken);
 }
 
-// Draws as large as the box allows, names only where a cell is as high as a line of small text.
+// As large as the box allows, with names if a cell is as high as a line of small text.
 function drawConfusion(canvas, cells, width) {
   const count = cells.names.length;
   const cellBeside = (space) => Math.min(30, Math.floor((width - space) / count));
@@ -136,12 +129,8 @@ function drawConfusionFrame(ctx, cells, cell, colour) {
   ctx.strokeRect(0.5, 0.5, size - 1, size - 1);
   for (const border of cells.borders) {
     const at = border * cell + 0.5;
-    ctx.beginPath();
-    ctx.moveTo(at, 0);
-    ctx.lineTo(at, size);
-    ctx.moveTo(0, at);
-    ctx.lineTo(size, at);
-    ctx.stroke();
+    drawLine(ctx, at, 0, at, size);
+    drawLine(ctx, 0, at, size, at);
   }
 }
 

@@ -11,43 +11,31 @@ addSection({
 function embeddingSection({ run, seed, step, record, column }) {
   const embedding = record?.embedding;
   if (!embedding?.points?.x?.length) {
-    return [
-      emptyState(
-        stepNumbers(seed).length === 0
-          ? "No step is done yet."
-          : `No features of step ${step} were recorded for this run.`,
-      ),
-    ];
+    const noStep = stepNumbers(seed).length === 0;
+    return emptyState(
+      noStep ? "No step is done yet." : `No features of step ${step} were recorded for this run.`,
+    );
   }
   const sources = [
     { value: "label", text: "true class" },
     { value: "pseudo", text: "pseudo-label" },
     { value: "predicted", text: "predicted class" },
   ].filter(({ value }) => (embedding.points[value] ?? []).some((label) => label >= 0));
-  const by = sources.some(({ value }) => value === choice("colour-by"))
-    ? choice("colour-by")
-    : sources[0]?.value;
+  const by = (sources.find(({ value }) => value === choice("colour-by")) ?? sources[0])?.value;
   const labels = pointLabels(embedding, by);
   const known = [...new Set(labels)].filter((label) => label >= 0).sort((a, b) => a - b);
   const only = known.includes(choice("class")) ? choice("class") : null;
   const pickClass = (label) =>
     chooseIn("embedding", "class", label === null || label === only ? undefined : label);
+  const pickSource = (value) => chooseIn("embedding", "colour-by", value);
+  const classes = [
+    { value: "", text: "all classes" },
+    ...known.map((label) => ({ value: label, text: className(run, label) })),
+  ];
+  const highlight = (value) => pickClass(value === "" ? null : Number(value));
   const controls = [
-    sources.length > 1
-      ? labelledSelect("Colour by", sources, by, (value) => chooseIn("embedding", "colour-by", value), {
-          id: `colour-by-${column}`,
-        })
-      : null,
-    labelledSelect(
-      "Highlight",
-      [
-        { value: "", text: "all classes" },
-        ...known.map((label) => ({ value: label, text: className(run, label) })),
-      ],
-      only ?? "",
-      (value) => pickClass(value === "" ? null : Number(value)),
-      { id: `highlight-${column}` },
-    ),
+    sources.length > 1 && labelledSelect("Colour by", sources, by, pickSource, { id: `colour-by-${column}` }),
+    labelledSelect("Highlight", classes, only ?? "", highlight, { id: `highlight-${column}` }),
   ];
   return [
     embeddingFigure(run, seed, step, embedding, labels, only, controls),
@@ -55,7 +43,7 @@ function embeddingSection({ run, seed, step, record, column }) {
   ];
 }
 
-// Label of each point; a source centre or prototype has only one, whatever it is called.
+// Label of each point. A source centre or prototype has only one, of whatever kind.
 function pointLabels({ points }, by) {
   const one = (index, key) => points[key]?.[index] ?? -1;
   return points.x.map((_, index) => {

@@ -13,18 +13,15 @@ function embeddingFigure(run, seed, step, embedding, labels, only, controls) {
   return chartFigure({
     title: `${embedding.method ?? "Two dimensions"} of the features, step ${step}`,
     description: `${countText(points.x.length)} features of ${runName(run)}${ofSeed(seed)}, after step ${step}`,
-    numbers: {
-      columns: ["x", "y", "kind", "label", "class", "pseudo", "predicted"],
-      rows: points.x.map((x, index) => [
-        x,
-        points.y[index],
-        kinds[points.kind[index]],
-        points.label?.[index],
-        name(labels[index]),
-        points.pseudo?.[index],
-        points.predicted?.[index],
-      ]),
-    },
+    numbers: numbersOf(points.x, {
+      x: (x) => x,
+      y: (_, index) => points.y[index],
+      kind: (_, index) => kinds[points.kind[index]],
+      label: (_, index) => points.label?.[index],
+      class: (_, index) => name(labels[index]),
+      pseudo: (_, index) => points.pseudo?.[index],
+      predicted: (_, index) => points.predicted?.[index],
+    }),
     controls,
     height: 520,
     below: kindLegend(kinds.filter((_, kind) => points.kind.includes(kind))),
@@ -34,9 +31,8 @@ function embeddingFigure(run, seed, step, embedding, labels, only, controls) {
 
 function embeddingConfig(run, { points, kinds }, labels, only) {
   const [dark, ink, faint] = [isDark(), themeColour("--ink"), themeColour("--faint")];
-  const palette = Array.from({ length: numClasses(run) }, (_, label) =>
-    classColour(label, numClasses(run), dark),
-  );
+  const numClasses = run.classes?.length ?? 0;
+  const palette = Array.from({ length: numClasses }, (_, label) => classColour(label, numClasses, dark));
   const colour = (index) =>
     labels[index] < 0 || (only !== null && labels[index] !== only) ? faint : palette[labels[index]];
   const datasets = kinds.map((kind, number) => {
@@ -61,15 +57,15 @@ function embeddingConfig(run, { points, kinds }, labels, only) {
     };
   });
   const name = (key, title, index) =>
-    points[key]?.[index] >= 0 ? [`${title}: ${className(run, points[key][index])}`] : [];
+    points[key]?.[index] >= 0 && `${title}: ${className(run, points[key][index])}`;
   const lines = (item) => {
     const index = datasets[item.datasetIndex].members[item.dataIndex];
     return [
       item.dataset.label,
-      ...name("label", "True class", index),
-      ...name("pseudo", "Pseudo-label", index),
-      ...name("predicted", "Predicted", index),
-    ];
+      name("label", "True class", index),
+      name("pseudo", "Pseudo-label", index),
+      name("predicted", "Predicted", index),
+    ].filter(Boolean);
   };
   return {
     type: "scatter",
@@ -78,7 +74,7 @@ function embeddingConfig(run, { points, kinds }, labels, only) {
       x: { ticks: { display: false }, grid: { display: false } },
       y: { ticks: { display: false }, grid: { display: false } },
       interaction: { mode: "nearest", intersect: true },
-      plugins: { tooltip: tooltipOf(lines) },
+      tooltip: lines,
     }),
   };
 }
@@ -89,43 +85,22 @@ function kindLegend(kinds) {
     prototype: "M8 2l6 11H2z",
     "source centre": "M8 1l6 7-6 7-6-7z",
   };
-  return element(
-    "ul",
-    { class: "outcomes" },
-    kinds.map((kind) =>
-      element(
-        "li",
-        {},
-        svgElement(
-          "svg",
-          { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true" },
-          svgElement("path", { d: shapes[kind] ?? "M3 3h10v10H3z", fill: "currentColor" }),
-        ),
-        kind,
-      ),
-    ),
-  );
+  const box = { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true" };
+  const mark = (kind) =>
+    svgElement("path", { d: shapes[kind] ?? "M3 3h10v10H3z", fill: "currentColor" });
+  const items = kinds.map((kind) => [svgElement("svg", box, mark(kind)), kind]);
+  return list("outcomes", items);
 }
 
 // The classes of this step's images with their colours; pressing one highlights it.
 function classButtons(run, labels, only, pickClass) {
-  if (!kHaveCharts || labels.length === 0 || labels.length > kMostClassButtons)
-    return element("div", { hidden: true });
-  return element(
-    "div",
-    { class: "class-buttons", role: "group", "aria-label": "Highlight a class" },
-    labels.map((label) =>
-      button(
-        [
-          element("span", {
-            class: "dot",
-            style: `background: ${classColour(label, numClasses(run), isDark())}`,
-          }),
-          shortened(className(run, label), 30),
-        ],
-        () => pickClass(label),
-        { class: "small", "aria-pressed": String(label === only) },
-      ),
-    ),
-  );
+  if (!kHaveCharts || labels.length === 0 || labels.length > kMostClassButtons) return [];
+  const buttons = labels.map((label) => {
+    const style = `background: ${classColour(label, run.classes?.length ?? 0, isDark())}`;
+    const content = [element("span", { class: "dot", style }), shortened(className(run, label), 30)];
+    const attributes = { class: "small", "aria-pressed": String(label === only) };
+    return button(content, () => pickClass(label), attributes);
+  });
+  const attributes = { class: "class-buttons", role: "group", "aria-label": "Highlight a class" };
+  return element("div", attributes, buttons);
 }

@@ -11,39 +11,30 @@ addSection({
 function lossSection({ run, seed, column }) {
   const { terms = [], points = [] } = seed?.losses ?? {};
   if (terms.length === 0 || points.length === 0) {
-    return [
-      emptyState(
-        `No losses were recorded: ${run.method === "source-only" ? "source-only does not train." : "no epoch is done yet, or the method does not train."}`,
-      ),
-    ];
+    const reason =
+      run.method === "source-only"
+        ? "source-only does not train."
+        : "no epoch is done yet, or the method does not train.";
+    return emptyState(`No losses were recorded: ${reason}`);
   }
   const logarithmic = choice("log-losses", false);
-  return [
-    chartFigure({
-      title: `Losses${ofSeed(seed)}`,
-      description: `${terms.join(", ")} of ${runName(run)}${ofSeed(seed)}, over ${plural(points.length, "epoch")}`,
-      numbers: {
-        columns: ["step", "epoch", ...terms, "images_per_s", "seconds", "data_s"],
-        rows: points.map((point) => [
-          point.step,
-          point.epoch,
-          ...terms.map((_, term) => point.values?.[term]),
-          point.images_per_s,
-          point.seconds,
-          point.data_s,
-        ]),
-      },
-      controls: kHaveCharts
-        ? [
-            labelledCheckbox("logarithmic", logarithmic, (value) => chooseIn("losses", "log-losses", value), {
-              id: `log-losses-${column}`,
-            }),
-          ]
-        : [],
-      below: lossLegend(terms),
-      config: () => lossConfig(terms, points, logarithmic),
+  const chooseScale = (value) => chooseIn("losses", "log-losses", value);
+  const control = labelledCheckbox("logarithmic", logarithmic, chooseScale, { id: `log-losses-${column}` });
+  return chartFigure({
+    title: `Losses${ofSeed(seed)}`,
+    description: `${terms.join(", ")} of ${runName(run)}${ofSeed(seed)}, over ${plural(points.length, "epoch")}`,
+    numbers: numbersOf(points, {
+      step: (point) => point.step,
+      epoch: (point) => point.epoch,
+      ...Object.fromEntries(terms.map((term, index) => [term, (point) => point.values?.[index]])),
+      images_per_s: (point) => point.images_per_s,
+      seconds: (point) => point.seconds,
+      data_s: (point) => point.data_s,
     }),
-  ];
+    controls: kHaveCharts && control,
+    below: kHaveCharts ? list("outcomes", terms.map((term, index) => [seriesMark(index), term])) : null,
+    config: () => lossConfig(terms, points, logarithmic),
+  });
 }
 
 function lossConfig(terms, points, logarithmic) {
@@ -54,31 +45,23 @@ function lossConfig(terms, points, logarithmic) {
   );
   // Zero and less have no logarithm.
   const drawn = (value) => (isKnown(value) && (!logarithmic || value > 0) ? value : null);
+  const curveOf = (term, number) => {
+    const data = points.map((point, index) => ({ x: index, y: drawn(point.values?.[number]) }));
+    return curveDataset(number, term, data, {
+      borderWidth: 1.5,
+      // Some marks are enough to tell the terms apart without their colours.
+      pointRadius: ({ dataIndex }) => (dataIndex % Math.ceil(points.length / 45) === 0 ? 3 : 0),
+      pointHoverRadius: 5,
+      // No line from the end of a step to the beginning of the next.
+      segment: {
+        borderColor: ({ p0DataIndex, p1DataIndex }) =>
+          points[p0DataIndex].step === points[p1DataIndex].step ? undefined : "transparent",
+      },
+    });
+  };
   return {
     type: "line",
-    data: {
-      datasets: terms.map((term, number) => {
-        const style = seriesStyle(number);
-        const colour = themeColour(style.variable);
-        return {
-          label: term,
-          data: points.map((point, index) => ({ x: index, y: drawn(point.values?.[number]) })),
-          borderColor: colour,
-          backgroundColor: colour,
-          borderDash: style.dash,
-          borderWidth: 1.5,
-          pointStyle: style.mark,
-          // A mark now and then is enough to tell the terms apart without their colours.
-          pointRadius: ({ dataIndex }) => (dataIndex % Math.ceil(points.length / 45) === 0 ? 3 : 0),
-          pointHoverRadius: 5,
-          // Nothing connects the end of a step with the beginning of the next.
-          segment: {
-            borderColor: ({ p0DataIndex, p1DataIndex }) =>
-              points[p0DataIndex].step === points[p1DataIndex].step ? undefined : "transparent",
-          },
-        };
-      }),
-    },
+    data: { datasets: terms.map(curveOf) },
     options: chartOptions({
       x: {
         type: "linear",
@@ -88,12 +71,8 @@ function lossConfig(terms, points, logarithmic) {
         grid: { display: false },
       },
       y: { type: logarithmic ? "logarithmic" : "linear", label: "loss", grace: logarithmic ? 0 : "12%" },
-      plugins: {
-        tooltip: tooltipOf(
-          (item) =>
-            `${item.dataset.label}: step ${points[item.dataIndex].step}, epoch ${points[item.dataIndex].epoch}, ${significant(item.parsed.y, 4)}`,
-        ),
-      },
+      tooltip: ({ dataset, dataIndex, parsed }) =>
+        `${dataset.label}: step ${points[dataIndex].step}, epoch ${points[dataIndex].epoch}, ${significant(parsed.y, 4)}`,
     }),
     plugins: [lineMarks(begins)],
   };
@@ -102,13 +81,4 @@ function lossConfig(terms, points, logarithmic) {
 // With many steps there is room for their numbers only.
 function shortStep(points, step) {
   return new Set(points.map((point) => point.step)).size > 8 ? String(step) : `step ${step}`;
-}
-
-function lossLegend(terms) {
-  if (!kHaveCharts) return null;
-  return element(
-    "ul",
-    { class: "outcomes" },
-    terms.map((term, index) => element("li", {}, seriesMark(index), term)),
-  );
 }

@@ -1,4 +1,4 @@
-// What each step cost.
+// Time and memory of each step.
 
 const kCosts = [
   { key: "seconds", title: "Time", axis: "seconds", show: durationText },
@@ -17,38 +17,31 @@ addSection({
 function costSection({ run, seed }) {
   const steps = stepNumbers(seed).map((step) => stepRecord(seed, step) ?? { step });
   const costs = kCosts.filter((cost) => steps.some((step) => isKnown(step[cost.key])));
-  if (costs.length === 0) return [emptyState("No times were recorded for the steps of this run.")];
+  if (costs.length === 0) return emptyState("No times were recorded for the steps of this run.");
+  const figures = kHaveCharts ? costs.map((cost) => costFigure(run, seed, steps, cost)) : [];
   return [
     dataTable({
-      name: `Time and memory, ${runName(run)}${ofSeed(seed)}`,
+      name: titleOf("Time and memory", { run, seed }),
       rows: steps,
       columns: [
         { title: "Step", value: (step) => step.step },
-        { title: "Images", value: (step) => step.images ?? null, show: (step) => countText(step.images) },
+        formatted("Images", (step) => step.images, countText),
         ...costs.map(({ key, title, show }) => ({
-          title,
-          value: (step) => step[key] ?? null,
-          show: (step) => show(step[key]),
+          ...formatted(title, (step) => step[key], show),
           csv: [{ title: key, value: (step) => step[key] }],
         })),
       ],
     }),
-    // Without charts the table above says it all.
-    kHaveCharts
-      ? element(
-          "div",
-          { class: "charts" },
-          costs.map((cost) => costFigure(run, seed, steps, cost)),
-        )
-      : null,
-  ].filter(isKnown);
+    // Without charts the table above has all there is.
+    kHaveCharts ? element("div", { class: "charts" }, figures) : [],
+  ].flat();
 }
 
 function costFigure(run, seed, steps, { key, title, axis, unit = 1, show }) {
   return chartFigure({
     title,
     description: `${title} of each step of ${runName(run)}${ofSeed(seed)}`,
-    numbers: { columns: ["step", key], rows: steps.map((step) => [step.step, step[key]]) },
+    numbers: numbersOf(steps, { step: (step) => step.step, [key]: (step) => step[key] }),
     height: 200,
     config: () => ({
       type: "bar",
@@ -66,11 +59,7 @@ function costFigure(run, seed, steps, { key, title, axis, unit = 1, show }) {
         x: { label: "step", grid: { display: false } },
         y: { label: axis, beginAtZero: true },
         interaction: { mode: "index", intersect: false },
-        plugins: {
-          tooltip: tooltipOf(
-            (item) => `Step ${steps[item.dataIndex].step}: ${show(steps[item.dataIndex][key])}`,
-          ),
-        },
+        tooltip: ({ dataIndex }) => `Step ${steps[dataIndex].step}: ${show(steps[dataIndex][key])}`,
       }),
     }),
   });

@@ -5,75 +5,48 @@ addSection({
   title: "Configuration",
   how: "The options that decided each run; those in which the runs differ are marked ≠.",
   scope: "runs",
-  when: () => report.runs.length > 0,
   render: configurationSection,
 });
 
 function configurationSection() {
   const rows = optionRows();
-  if (rows.length === 0) return [emptyState("No options were recorded for these runs.")];
+  if (rows.length === 0) return emptyState("No options were recorded for these runs.");
   const several = report.runs.length > 1;
   const place = element("div");
-  const state = {
-    words: "",
-    differing:
-      several &&
-      choice(
-        "differing",
-        rows.some((row) => row.differs),
-      ),
-  };
+  const someDiffer = rows.some((row) => row.differs);
+  const state = { words: "", differing: several && choice("differing", someDiffer) };
 
   function fill() {
-    const words = state.words
-      .toLowerCase()
-      .split(/\s+/)
-      .filter((word) => word !== "");
-    const matches = (row) =>
-      words.every((word) =>
-        [row.key, ...row.values.map((value) => value ?? "")].some((text) =>
-          text.toLowerCase().includes(word),
-        ),
-      );
+    const words = state.words.toLowerCase().split(/\s+/);
+    const matches = ({ key, values }) => {
+      const texts = [key, ...values.filter(isKnown)].map((text) => text.toLowerCase());
+      return words.every((word) => texts.some((text) => text.includes(word)));
+    };
     const shown = rows.filter((row) => (!state.differing || row.differs) && matches(row));
-    place.replaceChildren(
-      shown.length > 0
-        ? optionTable(shown)
-        : emptyState(
-            state.words
-              ? `No option or value has “${state.words}” in it${state.differing ? " among those that differ" : ""}.`
-              : "The runs have the same options.",
-          ),
-    );
+    const among = state.differing ? " among those that differ" : "";
+    const nothing = state.words
+      ? `No option or value has “${state.words}” in it${among}.`
+      : "The runs have the same options.";
+    place.replaceChildren(shown.length > 0 ? optionTable(shown) : emptyState(nothing));
   }
 
-  const search = element("input", {
-    type: "search",
-    id: "option-search",
-    placeholder: "name or value",
-    oninput: () => {
-      state.words = search.value;
-      fill();
-    },
-  });
+  const oninput = () => {
+    state.words = search.value;
+    fill();
+  };
+  const search = element("input", { type: "search", id: "option-search", placeholder: "name or value", oninput });
+  const setDiffering = (value) => {
+    state.differing = value;
+    choose("differing", value);
+    fill();
+  };
   fill();
   return [
     element(
       "div",
       { class: "tools left" },
       element("label", { class: "picker" }, element("span", {}, "Search"), search),
-      several
-        ? labelledCheckbox(
-            "only where runs differ",
-            state.differing,
-            (value) => {
-              state.differing = value;
-              choose("differing", value);
-              fill();
-            },
-            { id: "differing" },
-          )
-        : null,
+      several && labelledCheckbox("only where runs differ", state.differing, setDiffering, { id: "differing" }),
     ),
     place,
   ];
@@ -85,11 +58,7 @@ function optionRows() {
   report.runs.forEach((run, index) => {
     for (const { section, key, value } of run.options ?? []) {
       const name = section ? `${section}.${key}` : key;
-      if (!byKey.has(name))
-        byKey.set(
-          name,
-          report.runs.map(() => null),
-        );
+      if (!byKey.has(name)) byKey.set(name, Array(report.runs.length).fill(null));
       byKey.get(name)[index] = typeof value === "string" ? value : JSON.stringify(value ?? null);
     }
   });

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+
+namespace proca {
+
+/// A new folder for temporary files, which is removed with the object.
+class ScratchFolder {
+ public:
+  /// Its name begins with `prefix`, which may have folders in front. Throws `InputError` if
+  /// it cannot be created.
+  explicit ScratchFolder(const std::filesystem::path& prefix);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace proca

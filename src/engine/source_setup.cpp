@@ -1,0 +1,110 @@
+#include "engine/source_setup.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/files/path.h"
+#include "data/source/subset.h"
+#include "models/weights/load_weights.h"
+#include "proca/core/error.h"
+#include "proca/core/file.h"
+#include "proca/core/log.h"
+#include "proca/engine/model_loading.h"
+#include "state/state_files.h"
+
+namespace proca::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The manifest is JSON, which is UTF-8.
+void check_text(const std::string& text) {
+  try {
+    static_cast<void>(nlohmann::json(text).dump());
+  } catch (const nlohmann::json::exception&) {
+    throw InputError(fmt::format("\"{}\": the name is not UTF-8; rename it", text));
+  }
+}
+
+void check_classes(const data::ImageListing& listing) {
+  if (listing.num_classes() < 2) {
+    throw InputError(fmt::format("{}: has only one class, \"{}\"; a classifier needs two or more",
+                                 listing.origin, listing.class_names.front()));
+  }
+  const auto counts = listing.count_per_class();
+  for (size_t label = 0; label < counts.size(); ++label) {
+    if (counts[label] == 0) {
+      log_warning(fmt::format("{}: class {} has no image", listing.origin, label));
+    }
+  }
+}
+
+}  // namespace
+
+SourceTrainingSet::SourceTrainingSet(const SourceTrainingOptions& options)
+    : options_(options),
+      source_(data::open_images(fs::path(options.source),
+                                {.labels = data::Labels::kRequired, .root = options.load.root})) {
+  check_classes(listing());
+  check_text(options_.source);
+  for (const auto& name : listing().class_names) check_text(name);
+}
+
+void SourceTrainingSet::describe(state::Manifest& manifest) const {
+  manifest.source = fs::absolute(normalise_path(options_.source)).lexically_normal().string();
+  if (!options_.load.root.empty()) {
+    manifest.source_root = fs::absolute(options_.load.root).lexically_normal().string();
+  }
+  manifest.model.class_names = listing().class_names;
+  manifest.model.preprocessing.image_size = options_.image_size;
+}
+
+void SourceTrainingSet::load(const data::Preprocessing& preprocessing) {
+  if (training_) return;
+  const auto split =
+      data::stratified_split(listing(), options_.holdout, static_cast<uint64_t>(options_.seed));
+  const auto threads = options_.compute.resolved_threads();
+  training_.emplace(options_.load.make_store(
+      data::subset(source_, split.training),
+      {data::ResizeOptions::Mode::kExact, options_.resolved_resize()}, threads));
+  if (training_->size() < 2) {
+    throw InputError(
+        fmt::format("{}: {} image is too few to train on", options_.source, training_->size()));
+  }
+  if (split.holdout.empty()) {
+    if (options_.holdout > 0) {
+      log_warning("--holdout: the classes have too few images; none is held out");
+    }
+    return;
+  }
+  holdout_.emplace(options_.load.beside(*training_)
+                       .make_store(data::subset(source_, split.holdout),
+                                   preprocessing.resolved_resize(), threads));
+}
+
+models::ClassifierNetwork build_source_network(const SourceTrainingOptions& options,
+                                               state::ModelDescription& model,
+                                               std::string& script) {
+  model.backbone = options.backbone;
+  model.preprocessing.image_size = options.image_size;
+  model.stride_in = options.stride_in.value_or(models::StrideIn::k3x3);
+  std::optional<models::WeightFile> weights;
+  if (!options.weights.empty()) {
+    weights = models::read_weight_file(options.weights);
+    if (!options.stride_in) {
+      model.stride_in = models::stride_in_of(*weights).value_or(model.stride_in);
+    }
+  }
+  auto network = build_network(model, static_cast<uint64_t>(options.seed), fs::current_path());
+  if (weights) {
+    const auto report = models::load_weights(network, *weights);
+    if (!report.notice.empty()) log_info(report.notice);
+  }
+  if (model.backbone.starts_with("script:")) {
+    script = read_text_file(model.backbone.substr(7));
+    model.backbone = std::string("script:") + state::kScriptFile;
+  }
+  return network;
+}
+
+}  // namespace proca::engine

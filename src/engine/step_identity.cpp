@@ -1,0 +1,102 @@
+#include "engine/step_identity.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "engine/start_weights.h"
+#include "proca/core/file.h"
+
+namespace proca::engine {
+namespace {
+
+constexpr const char* kImages = "images";
+constexpr const char* kPrecision = "precision";
+
+std::string_view word_of(data::Crop crop) {
+  switch (crop) {
+    case data::Crop::kCentre:
+      return "centre";
+    case data::Crop::kRandom:
+      return "random";
+    case data::Crop::kRandomResized:
+      return "random-resized";
+  }
+  throw std::logic_error("a crop without a word");
+}
+
+// A CPU computes in float32 whatever is asked for.
+std::string_view effective_precision(const StepSettings& settings) {
+  return compute::word_of(settings.device.is_cuda() ? settings.options.compute.precision
+                                                    : compute::Precision::kFp32);
+}
+
+// What was written up to format version 3: names, and the pixels of every so many images.
+std::string sampled_content(const data::ImageStore& store) {
+  constexpr int64_t kSampled = 256;
+  const int64_t stride = std::max<int64_t>(1, store.size() / kSampled);
+  uint32_t crc = 0;
+  for (int64_t i = 0; i < store.size(); ++i) {
+    const auto name = std::filesystem::path(store.sample(i).path).filename().string();
+    crc = crc32(bytes_of(name + "\n"), crc);
+    if (i % stride != 0) continue;
+    data::Image scratch;
+    const auto view = store.load(i, scratch);
+    for (int64_t y = 0; y < view.height; ++y) {
+      crc = crc32({view.row(y), static_cast<size_t>(view.width * data::Image::kChannels)}, crc);
+    }
+  }
+  return fmt::format("{}, content {:08x}", store.size(), crc);
+}
+
+}  // namespace
+
+RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& images) {
+  const auto& [options, method, recipe, trains, device] = settings;
+  RunIdentity identity;
+  const auto add = [&](const char* name, const auto& value) {
+    identity.fields.push_back({"", name, fmt::format("{}", value)});
+  };
+  add("method", toml_string(method.spec->name));
+  if (trains) {
+    add("epochs", recipe.epochs);
+    add("iterations", recipe.iterations);
+    add("budget-iterations", options.resolve_iterations(recipe));
+    add("batch-size", recipe.batch_size);
+    add("lr", recipe.lr);
+    add("added-lr", recipe.added_lr_factor);
+    add("momentum", recipe.momentum);
+    add("weight-decay", recipe.weight_decay);
+    add("crop", toml_string(word_of(recipe.crop)));
+    add("flip", recipe.flip);
+    add("seed", options.seed);
+    add("start-weights", toml_string(start_weights_of(options)));
+    add(kPrecision, toml_string(effective_precision(settings)));
+  }
+  identity.add(*method.options, "method");
+  identity.add_note(kImages, describe_images(images, options.compute.resolved_threads()));
+  return identity;
+}
+
+RunIdentity upgraded(RunIdentity theirs, const RunIdentity& mine, const data::ImageStore& images) {
+  const auto* precision = mine.find("", kPrecision);
+  if (precision != nullptr && theirs.find("", kPrecision) == nullptr) {
+    const auto behind_training =
+        std::find_if(theirs.fields.begin(), theirs.fields.end(),
+                     [](const auto& field) { return !field.table.empty(); });
+    theirs.fields.insert(behind_training, *precision);
+  }
+  const auto note = std::find_if(theirs.fields.begin(), theirs.fields.end(), [](const auto& field) {
+    return field.table == RunIdentity::kNote && field.name == kImages;
+  });
+  const bool is_sampled =
+      note != theirs.fields.end() && note->value.find("content") != std::string::npos;
+  if (is_sampled && note->value == sampled_content(images)) {
+    *note = *mine.find(RunIdentity::kNote, kImages);
+  }
+  return theirs;
+}
+
+}  // namespace proca::engine

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "engine/run_identity.h"
+#include "proca/engine/adapter.h"
+
+namespace proca::engine {
+
+/// What decides the result of a step, given the state before it.
+struct StepSettings {
+  const AdaptOptions& options;
+  const methods::MethodOptions::Resolved& method;
+  const methods::TrainingRecipe& recipe;
+  bool trains = true;  ///< whether the method does
+  torch::Device device = torch::kCPU;
+};
+
+RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& images);
+
+/// An identity from a state as this program would have written it. States of format versions
+/// 1 to 3 leave out the precision and have a checksum over a sample of the pixels: they count
+/// as equal to `mine` where they cannot be told apart. `images` are those of `mine`.
+RunIdentity upgraded(RunIdentity theirs, const RunIdentity& mine, const data::ImageStore& images);
+
+}  // namespace proca::engine

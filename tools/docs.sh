@@ -21,7 +21,8 @@ cp docs/site/index.md "$source/index.md"
 cp CONTRIBUTING.md CHANGELOG.md SECURITY.md "$source"
 cp src/README.md "$source/src"
 # What pages link to is offered as a file.
-for folder in include examples benchmarks presets tools tests; do ln -s "$PWD/$folder" "$source/$folder"; done
+cp -r benchmarks "$source"  # measurements are pages
+for folder in include examples presets tools tests; do ln -s "$PWD/$folder" "$source/$folder"; done
 for folder in src/*/; do ln -s "$PWD/$folder" "$source/src/"; done
 python3 docs/site/command_pages.py "$program" "$source/commands"
 cat >"$source/api.md" <<'END'

@@ -53,7 +53,7 @@ def command_page(program, words):
     page = [f"# proca {' '.join(words)}", "", lines[0] + ".", "", "```text", lines[1], "```", ""]
     options = []
     for title, entries in sections("\n".join(lines[2:])):
-        if title == "Subcommands":
+        if title == "Commands":
             continue
         page += [f"## {title}", "", "| option | meaning | default and range |", "|---|---|---|"]
         for head, text in entries:
@@ -65,9 +65,9 @@ def command_page(program, words):
 
 def commands_of(program):
     """(words, summary) of every command, groups resolved."""
-    for name, summary in dict(sections(help_of(program)))["Subcommands"]:
-        members = dict(sections(help_of(program, name))).get("Subcommands", [])
-        is_group = members and "[OPTIONS] SUBCOMMAND" in help_of(program, name)
+    for name, summary in dict(sections(help_of(program)))["Commands"]:
+        members = dict(sections(help_of(program, name))).get("Commands", [])
+        is_group = members and "COMMAND [OPTIONS]" in help_of(program, name)
         if not is_group:
             yield (name,), summary
         for member, text in members:

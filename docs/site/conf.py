@@ -11,7 +11,7 @@ extensions = ["myst_parser"]
 myst_heading_anchors = 4
 root_doc = "index"
 include_patterns = ["index.md", "docs/**.md", "commands/**.md", "api.md", "CONTRIBUTING.md",
-                    "CHANGELOG.md", "SECURITY.md", "src/README.md"]
+                    "CHANGELOG.md", "SECURITY.md", "src/README.md", "benchmarks/log/*.md"]
 exclude_patterns = ["docs/site"]
 
 html_theme = "furo"

@@ -12,9 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::refuse_or([&] {
     const auto events = report::read_events(file.path(), sure_bytes, std::nullopt);
     // What a report makes of them.
-    report::text_of(events.losses);
-    report::text_of(events.machine);
-    for (const auto& [number, step] : events.steps) report::text_of(step);
+    text_of(events.losses);
+    text_of(events.machine);
+    for (const auto& [number, step] : events.steps) text_of(step);
   });
   return 0;
 }

@@ -29,8 +29,12 @@ torch::Tensor first_rows(const torch::Tensor& rows, int64_t count, torch::Dtype 
 void keep_first(ClassPrototypes& prototypes, int64_t count) {
   prototypes.pixels = first_rows(prototypes.pixels, count, torch::kUInt8);
   prototypes.soft_labels = first_rows(prototypes.soft_labels, count, torch::kFloat32);
-  prototypes.origins.resize(static_cast<size_t>(count));
-  prototypes.origins.shrink_to_fit();
+  const auto shorten = [&](auto& values) {
+    if (static_cast<int64_t>(values.size()) > count) values.resize(static_cast<size_t>(count));
+    values.shrink_to_fit();
+  };
+  shorten(prototypes.image_ids);
+  shorten(prototypes.origins);
 }
 
 void require(bool holds, const ClassPrototypes& prototypes, std::string_view rule) {
@@ -39,7 +43,7 @@ void require(bool holds, const ClassPrototypes& prototypes, std::string_view rul
 }
 
 void check(const ClassPrototypes& prototypes, int64_t per_class) {
-  const auto& [label, score, step, pixels, soft_labels, origins] = prototypes;
+  const auto& [label, score, step, pixels, soft_labels, image_ids, origins] = prototypes;
   require(label >= 0, prototypes, "a class is a number from 0 on");
   require(step >= 0, prototypes, "steps count from 0");
   require(std::isfinite(score), prototypes, "the score must be a finite number");
@@ -50,8 +54,9 @@ void check(const ClassPrototypes& prototypes, int64_t per_class) {
               soft_labels.size(1) > 0,
           prototypes, "soft labels must be float [M, K]");
   const int64_t count = pixels.size(0);
-  require(soft_labels.size(0) == count && static_cast<int64_t>(origins.size()) == count, prototypes,
-          "needs as many soft labels and origins as images");
+  const auto num_known = static_cast<int64_t>(origins.empty() ? image_ids.size() : origins.size());
+  require(soft_labels.size(0) == count && num_known == count, prototypes,
+          "needs as many soft labels and ids or origins as images");
   require(count >= per_class, prototypes, "there are too few");
   if (!torch::isfinite(soft_labels).all().item<bool>()) {
     throw Error(fmt::format("a soft label of class {} is no finite number", label));
@@ -92,6 +97,13 @@ void PrototypeMemory::put(ClassPrototypes prototypes) {
     classes_[place->second] = std::move(prototypes);
   }
   ++revision_;
+}
+
+void PrototypeMemory::name_images(const std::function<std::string(int64_t)>& name_of) {
+  for (auto& prototypes : classes_) {
+    for (const int64_t id : prototypes.image_ids) prototypes.origins.push_back(name_of(id));
+    prototypes.image_ids.clear();
+  }
 }
 
 void PrototypeMemory::make_room(int64_t num_classes, int64_t prototype_bytes) {

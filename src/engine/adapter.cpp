@@ -12,13 +12,13 @@
 #include "engine/step_features.h"
 #include "engine/step_identity.h"
 #include "engine/step_inputs.h"
-#include "engine/training_warm_up.h"
 #include "proca/core/error.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
 #include "proca/engine/model_loading.h"
 #include "state/state_files.h"
 #include "training/step_trainer.h"
+#include "training/training_warm_up.h"
 
 namespace proca::engine {
 namespace {
@@ -32,15 +32,22 @@ AdapterParts open_parts(const AdaptOptions& options, const std::filesystem::path
 
 }  // namespace
 
-std::shared_ptr<TrainingWarmUp> begin_training_warm_up(const AdaptOptions& options,
-                                                       const StateSession& session) {
+std::shared_ptr<training::TrainingWarmUp> begin_training_warm_up(const AdaptOptions& options,
+                                                                 const StateSession& session) {
   const auto method = options.method.resolve(options.method_defaults);
   const bool on_gpu = compute::choose_device(options.compute).is_cuda();
   if (!method.spec->trains || !on_gpu || options.compute.ranks) return nullptr;
   const auto& manifest = session.manifest();
-  return std::make_shared<TrainingWarmUp>(manifest.model, session.folder(), method.build,
-                                          options.resolve(method.spec->recipe), manifest.step,
-                                          options.compute);
+  return std::make_shared<training::TrainingWarmUp>(
+      training::WarmUpSetup{.build_network =
+                                [model = manifest.model, folder = session.folder()] {
+                                  return build_network(model, std::nullopt, folder);
+                                },
+                            .build_method = method.build,
+                            .recipe = options.resolve(method.spec->recipe),
+                            .image_size = manifest.model.preprocessing.image_size,
+                            .step = manifest.step,
+                            .compute = options.compute});
 }
 
 Adapter::Adapter(const AdaptOptions& options, const std::filesystem::path& state)
@@ -166,8 +173,9 @@ void Adapter::train(StepOutcome& outcome) {
                                  .device = inputs.inference().device,
                                  .compute = options_.compute,
                                  .images = inputs.device_images().get()},
-                                machine_);
+                                iteration_);
   if (manifest().adapting) session.load_checkpoint(trainer, *method_);
+  if (parts_.warm_up) parts_.warm_up->wait();
   Stopwatch since_saving;
   try {
     trainer.run(session.events(), [&] {

@@ -145,12 +145,13 @@ void predict(const models::ClassifierNetwork& network, const data::ImageStore& s
 }
 
 void visit_images(const data::ImageStore& store, const data::Preprocessing& preprocessing,
-                  const InferenceOptions& options, const methods::StepContext::Visitor& visitor) {
+                  const InferenceOptions& options,
+                  const methods::StepContext::BatchFunction& function) {
   const compute::Share all{0, store.size()};
   const auto feed = open_feed(store, all, preprocessing, options);
   for_each_batch(*feed, all, options,
                  [&](const training::TensorBatch& batch, const std::vector<int64_t>&) {
-                   visitor(batch.images, batch.labels);
+                   function(batch.images, batch.labels);
                  });
 }
 

@@ -30,7 +30,6 @@
 #include "state/tensorboard_log.h"
 #include "training/feeds/device_images.h"
 #include "training/finite_check.h"
-#include "training/sgd.h"
 #include "training/training_iteration.h"
 
 namespace proca::engine {
@@ -137,16 +136,14 @@ class SourceTrainer {
   void build_network_and_optimizer() {
     network_ = build_source_network(options_, manifest_.model, script_);
     network_->to(device_);
-    optimizer_.emplace(
-        std::vector<training::ParameterGroup>{
-            {network_->backbone_parameters(), recipe_.lr, options_.weight_decay},
-            {network_->head_parameters(), recipe_.head_lr, options_.weight_decay}},
-        options_.momentum);
+    training::Sgd sgd({{network_->backbone_parameters(), recipe_.lr, options_.weight_decay},
+                       {network_->head_parameters(), recipe_.head_lr, options_.weight_decay}},
+                      options_.momentum);
     iteration_.emplace(
-        *optimizer_,
-        [this](const training::TrainingIteration::Tensors& batch) { return losses_of(batch); },
+        training::Optimizers{std::move(sgd), {}},
+        [this](const auto& batch, const std::string&) { return losses_of(batch); },
         options_.compute, device_,
-        training::cuda_graph_capturer_for(options_.compute, device_, /*is_repeatable=*/true,
+        training::cuda_graph_capturer_for(options_.compute, device_, /*supports_cuda_graph=*/true,
                                           "source training"));
     training::share_training(*iteration_, network_, options_.compute);
   }
@@ -154,7 +151,7 @@ class SourceTrainer {
   void resume(const state::StateDirectory& state) {
     models::load_weights(network_, state.read_tensors(state::kModelFile),
                          models::HeadPolicy::kMustMatch);
-    optimizer_->load_state(state.read_tensors(state::kOptimizerFile).tensors);
+    iteration_->optimizers().load_state(state.read_tensors(state::kOptimizerFile).tensors);
     manifest_.epoch = state.manifest().epoch;
     manifest_.events_bytes = state.manifest().events_bytes;
     manifest_.events_crc = state.manifest().events_crc;
@@ -217,7 +214,7 @@ class SourceTrainer {
     }
     state::StateChange change{.tensors = {{state::kModelFile, model}}};
     if (manifest_.epoch < recipe_.epochs) {
-      change.tensors.emplace_back(state::kOptimizerFile, optimizer_->state());
+      change.tensors.emplace_back(state::kOptimizerFile, iteration_->optimizers().state());
     } else {
       manifest_.phase = state::Phase::kReady;
       change.tensors.emplace_back(state::kSourceFile, model);
@@ -233,11 +230,12 @@ class SourceTrainer {
     return 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
   }
 
-  // Of images and labels. What is reported is a mean over images, not over batches.
-  std::vector<methods::LossTerm> losses_of(const training::TrainingIteration::Tensors& batch) {
-    const auto logits = network_->forward(batch[0]).logits;
-    const auto loss = F::cross_entropy(
-        logits, batch[1], F::CrossEntropyFuncOptions().label_smoothing(options_.label_smoothing));
+  // What is reported is a mean over images, not over batches.
+  std::vector<methods::LossTerm> losses_of(const methods::AdaptationBatch& batch) {
+    const auto logits = network_->forward(batch.source_images).logits;
+    const auto loss =
+        F::cross_entropy(logits, batch.source_labels,
+                         F::CrossEntropyFuncOptions().label_smoothing(options_.label_smoothing));
     return {{"loss", loss},
             {kLossOfImages, loss.detach() * static_cast<double>(logits.size(0)), /*weight=*/0}};
   }
@@ -270,7 +268,7 @@ class SourceTrainer {
       if (!batch) break;
       cost.data_s += waiting.seconds();
       throw_if_interrupted("stopped; the same command goes on after the last finished epoch");
-      iteration_->run({batch->images, batch->labels},
+      iteration_->run({.source_images = batch->images, .source_labels = batch->labels},
                       lr_scale(epoch * per_epoch + i, recipe_.epochs * per_epoch));
       cost.images += batch->images.size(0);
       progress.update(cost.images, note_);
@@ -322,7 +320,6 @@ class SourceTrainer {
   SourceTrainingSet images_;
   std::shared_ptr<training::DeviceImages> device_images_;
   models::ClassifierNetwork network_{nullptr};
-  std::optional<training::Sgd> optimizer_;
   std::optional<training::TrainingIteration> iteration_;
   Stopwatch since_saving_;
   std::optional<state::StateChange> unsaved_;  // the end of the last epoch, if no file has it

@@ -134,19 +134,18 @@ methods::StepContext StepInputs::context() {
   context.target_pixels = [this](const std::vector<int64_t>& ids) {
     return training::pixels_of(target(), ids, preprocessing_);
   };
-  context.target_name = [this](int64_t id) { return target().sample(id).path; };
   context.to_input = [this](const torch::Tensor& pixels) {
     return normalise_(models::copy_to(pixels, inference_.device));
   };
-  context.visit_target = [this](const methods::StepContext::Visitor& visitor) {
+  context.for_each_target_batch = [this](const methods::StepContext::BatchFunction& function) {
     visit_images(target(), preprocessing_, target_inference_,
-                 [&](const torch::Tensor& images, const torch::Tensor&) { visitor(images, {}); });
+                 [&](const torch::Tensor& images, const torch::Tensor&) { function(images, {}); });
   };
   if (!source_) return context;
   context.source_prior = source_prior_;
   context.source_centres = [this](methods::ModelChoice choice) { return source_centres(choice); };
-  context.visit_source = [this](const methods::StepContext::Visitor& visitor) {
-    visit_images(source_->evaluation(), preprocessing_, source_inference_, visitor);
+  context.for_each_source_batch = [this](const methods::StepContext::BatchFunction& function) {
+    visit_images(source_->evaluation(), preprocessing_, source_inference_, function);
   };
   return context;
 }

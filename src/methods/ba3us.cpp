@@ -13,11 +13,10 @@
 
 #include "losses/complement_entropy.h"
 #include "losses/weighted.h"
-#include "methods/parts/bottleneck.h"
-#include "methods/parts/class_weights.h"
-#include "methods/parts/discriminator.h"
+#include "methods/parts/adversarial.h"
+#include "methods/parts/configure.h"
+#include "methods/parts/with_prototypes.h"
 #include "proca/losses/gradient_reversal.h"
-#include "proca/methods/method.h"
 
 namespace proca::methods {
 namespace {
@@ -41,25 +40,13 @@ struct Ba3usOptions {
   }
 };
 
-class Ba3us final : public Method {
+class Ba3us final : public ClassWeightedMethod {
  public:
   Ba3us(models::ClassifierNetwork network, const Ba3usOptions& options, uint64_t seed)
-      : options_(options),
-        network_(std::move(network)),
-        class_weights_(network_->head()->weight.device()) {
-    options_.bottleneck.prepare(network_, {.neck = kXavier, .head = kXavier}, seed);
-    discriminator_ = Discriminator(DiscriminatorOptions{.inputs = network_->feature_size(),
-                                                        .dropout = 0.5,
-                                                        .first = kXavier,
-                                                        .second = kXavier,
-                                                        .last = kXavier},
-                                   seed);
-    discriminator_->to(network_->head()->weight.device());
-  }
-
-  std::shared_ptr<torch::nn::Module> auxiliary_modules() override { return discriminator_.ptr(); }
-
-  void begin_step(const StepContext&) override { class_weights_.reset(); }
+      : ClassWeightedMethod(
+            std::move(network), options.bottleneck, {.neck = kXavier, .head = kXavier},
+            {.dropout = 0.5, .first = kXavier, .second = kXavier, .last = kXavier}, seed),
+        options_(options) {}
 
   EpochPlan plan_epoch(const StepContext& context) const override {
     const int64_t most = context.batch_size / options_.augmentation_divisor;
@@ -73,31 +60,26 @@ class Ba3us final : public Method {
         mean_probabilities(context.predict_target(ModelChoice::kCurrent).probabilities));
   }
 
-  // How strong the reversal is for entropies and features, and how much each source image
-  // and each extra one counts; nothing for a batch that is passed over.
-  std::vector<torch::Tensor> prepare(const AdaptationBatch& batch,
-                                     const StepContext& context) override {
+  // Nothing for a batch that is skipped: all of its classes have the weight 0.
+  models::NamedTensors prepare(const AdaptationBatch& batch, const StepContext& context) override {
     const auto weights = class_weights_.of(batch.source_labels);
-    // A batch of classes that the target lacks for certain teaches nothing.
     if (class_weights_.some_are_zero() && weights.sum().item<double>() == 0) return {};
     // The original counts from 0 for entropies, from 1 for features.
     const auto iterations = static_cast<double>(context.step_iterations);
-    auto tensors = device_scalars({losses::reversal_ramp(context.progress),
-                                   losses::reversal_ramp(context.progress + 1 / iterations)},
-                                  network_->head()->weight.device());
-    tensors.push_back(weights);
-    tensors.push_back(batch.extra_source_labels.defined()
-                          ? class_weights_.of(batch.extra_source_labels)
-                          : torch::Tensor());
-    return tensors;
+    models::NamedTensors inputs = {
+        {"entropy reversal", scalar_on(device(), losses::reversal_ramp(context.progress))},
+        {"feature reversal",
+         scalar_on(device(), losses::reversal_ramp(context.progress + 1 / iterations))},
+        {"weights", weights}};
+    if (batch.extra_source_labels.defined()) {
+      inputs["extra weights"] = class_weights_.of(batch.extra_source_labels);
+    }
+    return inputs;
   }
-  bool is_repeatable() const override { return true; }
 
   std::vector<LossTerm> compute_losses(const AdaptationBatch& batch, const StepContext&) override {
-    if (batch.prepared.empty()) return {};
-    const auto& weights = batch.prepared.at(2);
-    discriminator_->train(network_->is_training());
-
+    const auto weights = batch.input("weights");
+    if (!weights.defined()) return {};
     const auto outputs = forward(batch);
     return {{"source",
              losses::weighted_cross_entropy(outputs.front().logits, batch.source_labels, weights)},
@@ -106,11 +88,6 @@ class Ba3us final : public Method {
             {"complement",
              losses::complement_entropy(outputs.front().logits, batch.source_labels, weights),
              options_.cot_weight}};
-  }
-
-  std::map<std::string, torch::Tensor> save() const override { return class_weights_.save(); }
-  void load(const std::map<std::string, torch::Tensor>& tensors) override {
-    class_weights_.load(tensors);
   }
 
  private:
@@ -134,22 +111,22 @@ class Ba3us final : public Method {
 
   torch::Tensor adversarial_loss(const std::vector<models::NetworkOutput>& outputs,
                                  const AdaptationBatch& batch) {
-    const auto &entropy_reversal = batch.prepared.at(0), &feature_reversal = batch.prepared.at(1);
+    const auto& entropy_reversal = batch.inputs.at("entropy reversal");
     const auto domain_loss = [&](const models::NetworkOutput& output, double domain) {
       return losses::binary_cross_entropy_each(
-          discriminator_->scores(losses::reverse_gradient(output.features, feature_reversal)),
-          domain);
+          discriminate(output.features, batch.inputs.at("feature reversal")), domain);
     };
 
     // Source images on either side share a sum of weights; the target has its own.
-    auto source_weights = certainty(outputs[0].logits, entropy_reversal) * batch.prepared.at(2);
+    auto source_weights =
+        certainty(outputs[0].logits, entropy_reversal) * batch.inputs.at("weights");
     auto source_losses = domain_loss(outputs[0], 1);
     double total = 1;
     if (outputs.size() == 3) {
       total += static_cast<double>(outputs[2].logits.size(0)) /
                static_cast<double>(batch.source_images.size(0));
-      source_weights = torch::cat(
-          {source_weights, certainty(outputs[2].logits, entropy_reversal) * batch.prepared.at(3)});
+      source_weights = torch::cat({source_weights, certainty(outputs[2].logits, entropy_reversal) *
+                                                       batch.inputs.at("extra weights")});
       source_losses = torch::cat({source_losses, domain_loss(outputs[2], 0)});
     }
     const auto target_weights = certainty(outputs[1].logits, entropy_reversal);
@@ -160,9 +137,6 @@ class Ba3us final : public Method {
   }
 
   Ba3usOptions options_;
-  models::ClassifierNetwork network_;
-  Discriminator discriminator_{nullptr};
-  ClassWeights class_weights_;
 };
 
 }  // namespace
@@ -170,13 +144,7 @@ class Ba3us final : public Method {
 MethodSpec ba3us_spec() {
   return {.name = "ba3us",
           .summary = "adversarial adaptation; source images balance a target of few classes",
-          .configure = [](OptionSet& options) -> MethodFactory {
-            const auto values = std::make_shared<Ba3usOptions>();
-            values->bind(options);
-            return [values](models::ClassifierNetwork network, uint64_t seed) {
-              return std::make_unique<Ba3us>(std::move(network), *values, seed);
-            };
-          },
+          .configure = configure<Ba3us, Ba3usOptions>,
           .recipe = {.iterations = 2'000,
                      .batch_size = 36,
                      .lr = 1e-4,
@@ -187,6 +155,12 @@ MethodSpec ba3us_spec() {
                      .crop = data::Crop::kRandom,
                      .flip = 0.5,
                      .start = TrainingRecipe::Start::kWeights}};
+}
+
+// With ProCA's prototypes against forgetting, as the ProCA paper combines them.
+MethodSpec ba3us_prototypes_spec() {
+  return with_prototypes(ba3us_spec(), "ba3us-prototypes",
+                         "BA3US, with prototypes that are aligned and replayed");
 }
 
 }  // namespace proca::methods

@@ -2,7 +2,7 @@
 //
 // Source-free: the first step begins with a "foresighted" training on the source,
 // which leaves a network and one Gaussian per class in a latent space. From then on
-// source images are not needed; draws from the Gaussians take their place. Backbone
+// source images are not needed; samples of the Gaussians take their place. Backbone
 // and classifier are frozen, and an encoder and a decoder between them are trained so
 // that target features gather around guides, one per class. Neither the paper's
 // equations nor a program of its authors could be consulted: see docs/methods/cida.md.
@@ -12,10 +12,9 @@
 #include "losses/guides.h"
 #include "methods/parts/cida_adaptation.h"
 #include "methods/parts/cida_network.h"
+#include "methods/parts/configure.h"
 #include "proca/core/error.h"
 #include "proca/losses/cross_entropy.h"
-#include "proca/methods/method.h"
-#include "proca/models/named_tensors.h"
 
 namespace proca::methods {
 
@@ -51,7 +50,7 @@ struct CidaOptions {
 
 class Cida final : public Method {
  public:
-  Cida(models::ClassifierNetwork network, uint64_t seed, const CidaOptions& options)
+  Cida(models::ClassifierNetwork network, const CidaOptions& options, uint64_t seed)
       : options_(options),
         network_(std::move(network), seed),
         adaptation_(network_, options.adaptation) {}
@@ -63,7 +62,7 @@ class Cida final : public Method {
   bool uses_source(int64_t step) const override { return step == 0; }
 
   EpochPlan plan_epoch(const StepContext& context) const override {
-    const bool source = phase(context) == Phase::kSource;
+    const bool source = part(context) == Part::kSource;
     return {.source = source, .target = !source};
   }
 
@@ -76,47 +75,51 @@ class Cida final : public Method {
   }
 
   void begin_epoch(const StepContext& context) override {
-    if (phase(context) == Phase::kAdaptation) adaptation_.begin_epoch(gaussians_, context);
+    if (part(context) == Part::kAdaptation) adaptation_.begin_epoch(gaussians_, context);
+  }
+
+  std::vector<OptimizerSpec> optimizers() override { return adaptation_.optimizers(); }
+  std::vector<std::string> phases(const StepContext& context) const override {
+    if (part(context) == Part::kSource) return {""};  // With the recipe's optimiser.
+    return CidaAdaptation::phases(/*is_warm_up=*/part(context) == Part::kWarmUp);
+  }
+
+  NamedTensors prepare(const AdaptationBatch& batch, const StepContext& context) override {
+    if (part(context) == Part::kSource) return {};
+    return adaptation_.prepare(batch.target_ids, gaussians_, context);
   }
 
   std::vector<LossTerm> compute_losses(const AdaptationBatch& batch,
                                        const StepContext& context) override {
-    switch (phase(context)) {
-      case Phase::kSource:
-        return source_losses(batch, context);
-      case Phase::kWarmUp:
-        return adaptation_.warm_up(batch.target_ids, gaussians_, context);
-      case Phase::kAdaptation:
-        break;
-    }
-    return adaptation_.adapt(batch.target_ids, gaussians_, context);
+    if (part(context) == Part::kSource) return source_losses(batch, context);
+    return adaptation_.compute_losses(batch, gaussians_, context.phase);
   }
 
   void end_epoch(const StepContext& context) override {
-    if (phase(context) != Phase::kSource) return;
+    if (part(context) != Part::kSource) return;
     adaptation::GaussianSums sums(network_.num_classes(), CidaNetwork::kLatentSize);
-    context.visit_source([&](const torch::Tensor& images, const torch::Tensor& labels) {
+    context.for_each_source_batch([&](const torch::Tensor& images, const torch::Tensor& labels) {
       sums.add(network_.frozen_latents(images), labels);
     });
     gaussians_ = sums.gaussians(network_.device());
   }
 
-  std::map<std::string, torch::Tensor> save() const override {
+  NamedTensors save() const override {
     NamedTensors state;
     put_part(state, "gaussians.", gaussians_.save());
     put_part(state, "adaptation.", adaptation_.save());
     return state;
   }
-  void load(const std::map<std::string, torch::Tensor>& state) override {
+  void load(const NamedTensors& state) override {
     gaussians_.load(part_of(state, "gaussians."), network_.device());
     adaptation_.load(part_of(state, "adaptation."));
   }
 
  private:
-  enum class Phase { kSource, kWarmUp, kAdaptation };
-  Phase phase(const StepContext& context) const {
-    if (context.epoch >= extra_epochs(context.step)) return Phase::kAdaptation;
-    return context.epoch < options_.source_epochs ? Phase::kSource : Phase::kWarmUp;
+  enum class Part { kSource, kWarmUp, kAdaptation };  // of a step
+  Part part(const StepContext& context) const {
+    if (context.epoch >= extra_epochs(context.step)) return Part::kAdaptation;
+    return context.epoch < options_.source_epochs ? Part::kSource : Part::kWarmUp;
   }
 
   std::vector<LossTerm> source_losses(const AdaptationBatch& batch, const StepContext& context) {
@@ -126,7 +129,7 @@ class Cida final : public Method {
     std::vector<LossTerm> terms = {
         {"source",
          losses::cross_entropy(network_.classify_with_negative(latents), batch.source_labels)}};
-    if (gaussians_.empty()) return terms;  // They come with the end of the first epoch.
+    if (gaussians_.empty()) return terms;  // They are computed after the first epoch.
     terms.push_back(
         {"separation",
          losses::gaussian_separation_loss(latents, batch.source_labels, gaussians_.means(),
@@ -153,13 +156,7 @@ class Cida final : public Method {
 MethodSpec cida_spec() {
   return {.name = "cida",
           .summary = "source-free: frozen network, Gaussians for the source, guides per class",
-          .configure = [](OptionSet& options) -> MethodFactory {
-            const auto values = std::make_shared<CidaOptions>();
-            values->bind(options);
-            return [values](models::ClassifierNetwork network, uint64_t seed) {
-              return std::make_unique<Cida>(std::move(network), seed, *values);
-            };
-          },
+          .configure = configure<Cida, CidaOptions>,
           .recipe = {.epochs = 10,
                      .batch_size = 32,
                      .lr = 1e-3,

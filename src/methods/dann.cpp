@@ -8,12 +8,10 @@
 //
 // All source classes are aligned with the few that a step shows.
 
-#include "losses/weighted.h"
-#include "methods/parts/bottleneck.h"
-#include "methods/parts/discriminator.h"
+#include "methods/parts/adversarial.h"
+#include "methods/parts/configure.h"
 #include "proca/losses/cross_entropy.h"
 #include "proca/losses/gradient_reversal.h"
-#include "proca/methods/method.h"
 
 namespace proca::methods {
 namespace {
@@ -36,47 +34,28 @@ struct DannOptions {
   }
 };
 
-class Dann final : public Method {
+class Dann final : public AdversarialMethod {
  public:
   Dann(models::ClassifierNetwork network, const DannOptions& options, uint64_t seed)
-      : options_(options), network_(std::move(network)) {
-    options_.bottleneck.prepare(network_, {.behind_linear = ", batch-norm, relu"}, seed);
-    discriminator_ = Discriminator(DiscriminatorOptions{.inputs = network_->feature_size(),
-                                                        .norm = DiscriminatorOptions::Norm::kBatch},
-                                   seed);
-    discriminator_->to(network_->head()->weight.device());
-  }
+      : AdversarialMethod(std::move(network), options.bottleneck,
+                          {.behind_linear = ", batch-norm, relu"},
+                          {.norm = DiscriminatorOptions::Norm::kBatch}, seed),
+        options_(options) {}
 
-  std::shared_ptr<torch::nn::Module> auxiliary_modules() override { return discriminator_.ptr(); }
-
-  // How strong the reversal is.
-  std::vector<torch::Tensor> prepare(const AdaptationBatch&, const StepContext& context) override {
-    return device_scalars(
-        {losses::reversal_ramp(context.clock / kRampLength, options_.ramp_steepness)},
-        network_->head()->weight.device());
+  models::NamedTensors prepare(const AdaptationBatch&, const StepContext& context) override {
+    return {{"reversal", scalar_on(device(), losses::reversal_ramp(context.clock / kRampLength,
+                                                                   options_.ramp_steepness))}};
   }
-  bool is_repeatable() const override { return true; }
 
   std::vector<LossTerm> compute_losses(const AdaptationBatch& batch, const StepContext&) override {
-    // One forward pass: both domains share the batch-norm statistics.
-    const int64_t num_source = batch.source_images.size(0);
-    const int64_t num_target = batch.target_images.size(0);
-    const auto output = network_->forward(torch::cat({batch.source_images, batch.target_images}));
-
-    const auto scores =
-        discriminator_->scores(losses::reverse_gradient(output.features, batch.prepared.front()));
-    const auto source = losses::binary_cross_entropy_each(scores.narrow(0, 0, num_source), 1);
-    const auto target =
-        losses::binary_cross_entropy_each(scores.narrow(0, num_source, num_target), 0);
-    return {{"source",
-             losses::cross_entropy(output.logits.narrow(0, 0, num_source), batch.source_labels)},
-            {"adversarial", 0.5 * (source.mean() + target.mean()), options_.adversarial_weight}};
+    const auto output = forward_jointly(batch, batch.inputs.at("reversal"));
+    return {{"source", losses::cross_entropy(output.source_logits, batch.source_labels)},
+            {"adversarial", 0.5 * (output.source_losses.mean() + output.target_losses.mean()),
+             options_.adversarial_weight}};
   }
 
  private:
   DannOptions options_;
-  models::ClassifierNetwork network_;
-  Discriminator discriminator_{nullptr};
 };
 
 }  // namespace
@@ -84,13 +63,7 @@ class Dann final : public Method {
 MethodSpec dann_spec() {
   return {.name = "dann",
           .summary = "features that a discriminator cannot tell by domain",
-          .configure = [](OptionSet& options) -> MethodFactory {
-            const auto values = std::make_shared<DannOptions>();
-            values->bind(options);
-            return [values](models::ClassifierNetwork network, uint64_t seed) {
-              return std::make_unique<Dann>(std::move(network), *values, seed);
-            };
-          },
+          .configure = configure<Dann, DannOptions>,
           .recipe = {.iterations = 20'000,
                      .batch_size = 36,
                      .lr = 2e-4,

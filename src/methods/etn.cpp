@@ -14,9 +14,10 @@
 #include "losses/leaky_softmax.h"
 #include "losses/weighted.h"
 #include "methods/parts/bottleneck.h"
+#include "methods/parts/configure.h"
 #include "methods/parts/discriminator.h"
+#include "methods/parts/with_prototypes.h"
 #include "proca/losses/gradient_reversal.h"
-#include "proca/methods/method.h"
 
 namespace proca::methods {
 namespace {
@@ -69,15 +70,15 @@ class Etn final : public Method {
 
   std::shared_ptr<torch::nn::Module> auxiliary_modules() override { return modules_; }
 
-  // How strong the reversal is for source and target: the original's counter goes on with
-  // every call of the discriminator.
-  std::vector<torch::Tensor> prepare(const AdaptationBatch&, const StepContext& context) override {
+  // The original counts every call of the discriminator: first source, then target.
+  models::NamedTensors prepare(const AdaptationBatch&, const StepContext& context) override {
+    const auto device = network_->head()->weight.device();
     const double calls = 2 * context.clock;
-    return device_scalars({losses::reversal_ramp(calls / kRampLength),
-                           losses::reversal_ramp((calls + context.clock_tick) / kRampLength)},
-                          network_->head()->weight.device());
+    return {{"source reversal", scalar_on(device, losses::reversal_ramp(calls / kRampLength))},
+            {"target reversal",
+             scalar_on(device, losses::reversal_ramp((calls + context.clock_tick) / kRampLength))}};
   }
-  bool is_repeatable() const override { return true; }
+  bool supports_cuda_graph() const override { return true; }
 
   std::vector<LossTerm> compute_losses(const AdaptationBatch& batch, const StepContext&) override {
     freeze_stem();
@@ -86,16 +87,16 @@ class Etn final : public Method {
     const auto& source = outputs[0];
     const auto& target = outputs[1];
 
-    const auto source_opinion = modules_->classifier->forward(source.features.detach());
-    const auto target_opinion = modules_->classifier->forward(target.features.detach());
-    const auto source_domain = losses::leaky_domain_logits(source_opinion);
-    const auto target_domain = losses::leaky_domain_logits(target_opinion);
+    const auto source_logits = modules_->classifier->forward(source.features.detach());
+    const auto target_logits = modules_->classifier->forward(target.features.detach());
+    const auto source_domain = losses::leaky_domain_logits(source_logits);
+    const auto target_domain = losses::leaky_domain_logits(target_logits);
     const auto weights = losses::instance_weights(source_domain);
 
-    const auto adversarial_source =
-        losses::binary_cross_entropy_each(discriminate(source.features, batch.prepared.at(0)), 1);
-    const auto adversarial_target =
-        losses::binary_cross_entropy_each(discriminate(target.features, batch.prepared.at(1)), 0);
+    const auto adversarial_source = losses::binary_cross_entropy_each(
+        discriminate(source.features, batch.inputs.at("source reversal")), 1);
+    const auto adversarial_target = losses::binary_cross_entropy_each(
+        discriminate(target.features, batch.inputs.at("target reversal")), 0);
 
     return {
         {"source", losses::mean_of_weighted(
@@ -108,7 +109,7 @@ class Etn final : public Method {
          losses::binary_cross_entropy_each(source_domain, 1).mean() +
              losses::binary_cross_entropy_each(target_domain, 0).mean(),
          options_.auxiliary_domain_weight},
-        {"auxiliary-classes", losses::leaky_cross_entropy(source_opinion, batch.source_labels),
+        {"auxiliary-classes", losses::leaky_cross_entropy(source_logits, batch.source_labels),
          options_.auxiliary_class_weight}};
   }
 
@@ -133,13 +134,7 @@ class Etn final : public Method {
 MethodSpec etn_spec() {
   return {.name = "etn",
           .summary = "adversarial adaptation; source images that look like the target count more",
-          .configure = [](OptionSet& options) -> MethodFactory {
-            const auto values = std::make_shared<EtnOptions>();
-            values->bind(options);
-            return [values](models::ClassifierNetwork network, uint64_t seed) {
-              return std::make_unique<Etn>(std::move(network), *values, seed);
-            };
-          },
+          .configure = configure<Etn, EtnOptions>,
           .recipe = {.iterations = 20'000,
                      .batch_size = 36,
                      .lr = 1e-4,
@@ -153,6 +148,12 @@ MethodSpec etn_spec() {
                      .resize = data::ResizeOptions::Mode::kShorterSide,
                      .source_sampling = TrainingRecipe::Sampling::kClassBalanced,
                      .start = TrainingRecipe::Start::kWeights}};
+}
+
+// With ProCA's prototypes against forgetting, as the ProCA paper combines them.
+MethodSpec etn_prototypes_spec() {
+  return with_prototypes(etn_spec(), "etn-prototypes",
+                         "ETN, with prototypes that are aligned and replayed");
 }
 
 }  // namespace proca::methods

@@ -61,7 +61,7 @@ void MethodOptions::bind(OptionSet& options) {
     option.assign = [given = given_, name = option.name](const auto& values) {
       (*given)[name] = values;
     };
-    // What the chosen method makes of it; nothing if it has no such option.
+    // The chosen method's value; nothing if it has no such option.
     option.toml = [this, name = option.name] {
       const auto resolved = resolve();
       const auto* own = resolved.options->find(name);

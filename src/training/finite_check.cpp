@@ -10,9 +10,8 @@ namespace proca::training {
 
 namespace {
 
-// Whether sums of magnitudes are finite: two or three calls of a GPU for all tensors together,
-// where asking each of them takes hundreds. A sum may also be infinite because it is
-// large, so only "yes" is certain.
+// Whether sums of magnitudes are finite: two or three kernels for all tensors together instead
+// of hundreds. A sum may also overflow, so only "yes" is certain.
 bool have_finite_sums(const std::vector<torch::Tensor>& tensors) {
   const auto sums = at::_foreach_norm(tensors, /*ord=*/1);
   return torch::isfinite(torch::stack(sums)).all().item<bool>();

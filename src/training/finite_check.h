@@ -7,8 +7,8 @@
 
 namespace proca::training {
 
-/// The name of a tensor with an element that is no number or infinite; nothing if all of them
-/// are finite. Whole numbers always are. A GPU is asked once for all.
+/// The name of a tensor with a NaN or infinite element; nothing if all are finite. Integers
+/// always are. Synchronises with a GPU once for all tensors.
 std::optional<std::string> find_not_finite(const models::NamedTensors& tensors);
 
 }  // namespace proca::training

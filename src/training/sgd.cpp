@@ -1,7 +1,5 @@
 #include "training/sgd.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <torch/types.h>
 #include <torch/version.h>
@@ -35,16 +33,6 @@ void Sgd::reset() {
   for (auto& buffers : momentum_buffers_) {
     for (auto& buffer : buffers) buffer.zero_();
   }
-}
-
-bool Sgd::trains(const std::vector<ParameterGroup>& groups) const {
-  const auto same = [](const torch::Tensor& a, const torch::Tensor& b) { return a.is_same(b); };
-  return std::equal(groups_.begin(), groups_.end(), groups.begin(), groups.end(),
-                    [&](const ParameterGroup& mine, const ParameterGroup& other) {
-                      return mine.lr == other.lr && mine.weight_decay == other.weight_decay &&
-                             std::equal(mine.parameters.begin(), mine.parameters.end(),
-                                        other.parameters.begin(), other.parameters.end(), same);
-                    });
 }
 
 void Sgd::set_lr_scale(double scale) {
@@ -101,16 +89,16 @@ void Sgd::step_in_passes(Update update, const ParameterGroup& group) const {
   }
 }
 
-std::map<std::string, torch::Tensor> Sgd::state() const {
-  std::map<std::string, torch::Tensor> state;
-  int64_t number = 0;
+models::NamedTensors Sgd::state() const {
+  models::NamedTensors state;
+  int64_t index = 0;
   for (const auto& buffers : momentum_buffers_) {
-    for (const auto& buffer : buffers) state.emplace(fmt::format("momentum.{}", number++), buffer);
+    for (const auto& buffer : buffers) state.emplace(fmt::format("momentum.{}", index++), buffer);
   }
   return state;
 }
 
-void Sgd::load_state(const std::map<std::string, torch::Tensor>& state) {
+void Sgd::load_state(const models::NamedTensors& state) {
   const auto mine = this->state();
   if (mine.size() != state.size()) {
     throw InputError(

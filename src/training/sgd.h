@@ -1,21 +1,21 @@
 #pragma once
 
-#include <map>
-#include <string>
 #include <vector>
 
 #include <torch/types.h>
 
+#include "proca/methods/method.h"
+
 namespace proca::training {
 
-/// Parameters that are trained alike.
+/// Parameters with the same rates.
 struct ParameterGroup {
   std::vector<torch::Tensor> parameters;
   double lr = 1e-3;
   double weight_decay = 0;
 };
 
-enum class Momentum { kClassic, kNesterov };
+using Momentum = methods::TrainingRecipe::Momentum;
 
 /// Stochastic gradient descent as `torch.optim.SGD` computes it:
 ///
@@ -23,30 +23,27 @@ enum class Momentum { kClassic, kNesterov };
 ///     m <- momentum * m + d
 ///     w <- w - lr * m                       (Nesterov: lr * (d + momentum * m))
 ///
-/// Our own rather than LibTorch's because its momentum must be saved and
-/// restored exactly, and the layout of LibTorch's optimiser state differs
-/// between versions.
+/// Our own because its momentum must be saved and restored exactly, and the layout of
+/// LibTorch's optimiser state differs between versions.
 class Sgd {
  public:
   Sgd(std::vector<ParameterGroup> groups, double momentum, Momentum kind = Momentum::kClassic);
 
   void zero_grad();
-  /// As new: without momentum, at the groups' own rates. The tensors stay the same ones, so
-  /// that recorded updates go on working.
+  /// As new: without momentum, at the groups' own rates. The tensors stay the same, so that
+  /// captured updates stay valid.
   void reset();
-  /// Whether it trains these very parameters, with these rates.
-  bool trains(const std::vector<ParameterGroup>& groups) const;
-  /// From the next update on the rate of every group is multiplied with it.
+  /// The factor of every group's rate from the next update on.
   void set_lr_scale(double scale);
-  /// One update. Parameters without a gradient are left alone. On a GPU all of a group are
-  /// done by one kernel, which takes its rate from the device's memory: an update that was
-  /// recorded as part of a CUDA graph obeys `set_lr_scale` too.
+  /// One update. Parameters without a gradient are left alone. On a GPU one kernel updates
+  /// a whole group, with the rate in the device's memory: an update in a CUDA graph obeys
+  /// `set_lr_scale`, too.
   void step();
 
   /// Momentum by parameter, `momentum.0`, `momentum.1`, ...: live tensors.
-  std::map<std::string, torch::Tensor> state() const;
-  /// Copies what `state` gave. Throws `InputError` if names or shapes differ.
-  void load_state(const std::map<std::string, torch::Tensor>& state);
+  models::NamedTensors state() const;
+  /// Copies what `state` returned. Throws `InputError` if names or shapes differ.
+  void load_state(const models::NamedTensors& state);
 
  private:
   std::vector<ParameterGroup> groups_;

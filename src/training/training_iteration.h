@@ -14,41 +14,46 @@
 #include "proca/compute/device.h"
 #include "proca/methods/method.h"
 #include "proca/models/classifier_network.h"
-#include "training/sgd.h"
+#include "training/optimizers.h"
 
 namespace proca::training {
 
-/// One iteration of training: losses, gradients, update. On a GPU iterations whose tensors
-/// often have the same shapes are recorded and repeated; nothing is read back before
-/// `take_means`.
+/// One iteration of training: losses, backward pass, exchange of gradients, update; once per
+/// phase. On a GPU iterations whose tensors often have the same shapes are captured as a CUDA
+/// graph and replayed; nothing is copied to the host before `take_means`.
 class TrainingIteration {
  public:
-  using Tensors = std::vector<torch::Tensor>;
-  /// How often a shape must have come before it is recorded, which takes as long as a
-  /// few iterations: what comes once an epoch, such as an odd last batch, is not worth it.
-  static constexpr int64_t kRecordAfter = 8;
-  /// The terms of the objective for some input tensors, of which some may be undefined.
-  using Losses = std::function<std::vector<methods::LossTerm>(const Tensors& inputs)>;
+  using Batch = methods::AdaptationBatch;
+  using Phases = std::vector<std::string>;
+  /// How often a shape must have come before it is captured, which takes as long as a few
+  /// iterations: not worth it for what comes once per epoch, such as a smaller last batch.
+  static constexpr int64_t kCaptureAfter = 8;
+  /// The terms of the objective that the optimiser of `phase` minimises.
+  using Losses =
+      std::function<std::vector<methods::LossTerm>(const Batch& batch, const std::string& phase)>;
 
-  /// `optimizer` must outlive it. With a capturer, `losses` must be a function of its
-  /// inputs and of weights alone (`Method::is_repeatable`). If it turns out not to be,
-  /// training goes on without recording, unless the options want it (`--graph on`).
-  TrainingIteration(Sgd& optimizer, Losses losses, const compute::ComputeOptions& compute,
+  /// With a capturer, `losses` must be a function of its batch and of weights alone
+  /// (`Method::supports_cuda_graph`). If the capture fails, training goes on without
+  /// graphs, unless the options require them (`--graph on`).
+  TrainingIteration(Optimizers optimizers, Losses losses, const compute::ComputeOptions& compute,
                     torch::Device device, std::unique_ptr<compute::CudaGraphCapturer> capturer);
 
-  /// The same computation, by another owner: what was recorded still holds.
+  Optimizers& optimizers() { return optimizers_; }
+  const Optimizers& optimizers() const { return optimizers_; }
+  /// The same computation on behalf of another owner: captured graphs stay valid.
   void set_losses(Losses losses) { losses_ = std::move(losses); }
-  /// Between two trainings of the same weights: sums are empty again, and shapes that did
-  /// not come in the last one are forgotten, so that memory does not grow with every shape
-  /// that ever came.
-  void begin_anew();
+  /// For another training of the same weights: optimisers as new, sums empty. Graphs of
+  /// shapes that did not come in the last training are dropped, so that memory does not grow
+  /// with every shape that ever came.
+  void reset();
 
-  /// Of weights whose gradients other ranks have a part of.
+  /// For weights whose gradients are shared by several ranks.
   void set_exchange(std::unique_ptr<distributed::GradientExchange> exchange) {
     exchange_ = std::move(exchange);
   }
 
-  void run(const Tensors& inputs, double lr_scale);
+  /// The phases, in order, are names of optimisers; "" is the recipe's.
+  void run(Batch batch, double lr_scale, const Phases& phases = {""});
 
   /// Each term's sum so far, a double scalar on the device, and how many were added.
   struct LossSum {
@@ -61,28 +66,31 @@ class TrainingIteration {
   std::map<std::string, double> take_means();
 
  private:
-  // Iterations of one shape.
+  // Iterations with tensors of the same shapes.
   struct Shape {
     std::vector<std::string> terms;  // of its losses
     int64_t seen = 0;                // how often
-    bool is_recent = false;          // seen since `begin_anew`
-    Tensors inputs;                  // where the recorded work finds them
-    std::unique_ptr<compute::CudaGraph> work;
+    bool is_recent = false;          // seen since `reset`
+    Batch inputs;                    // the graph's static inputs
+    std::unique_ptr<compute::CudaGraph> graph;
   };
 
-  void repeat(Shape& shape, const Tensors& inputs);
-  void record(Shape& shape, const Tensors& inputs);
-  std::vector<std::string> compute(const Tensors& inputs);
+  void capture(Shape& shape, const Batch& batch, const Phases& phases);
+  static void replay(Shape& shape, Batch& batch);
+  std::vector<std::string> compute(const Batch& batch, const Phases& phases);
+  void minimise(const torch::Tensor& loss, const std::string& phase);
+  torch::Tensor& sum_of(const std::string& term);
 
-  Sgd& optimizer_;
+  Optimizers optimizers_;
   Losses losses_;
   compute::Precision precision_;
   torch::Device device_;
   std::unique_ptr<compute::CudaGraphCapturer> capturer_;
   std::unique_ptr<distributed::GradientExchange> exchange_;
-  bool must_record_;
+  bool must_capture_;
   std::map<std::string, LossSum> sums_;
-  std::map<std::vector<int64_t>, Shape> shapes_;
+  // By type and shape of each tensor of the batch.
+  std::map<std::map<std::string, std::vector<int64_t>>, Shape> shapes_;
 };
 
 /// If there are other ranks: from here on the network's backbone computes its share of
@@ -90,10 +98,10 @@ class TrainingIteration {
 void share_training(TrainingIteration& iteration, const models::ClassifierNetwork& network,
                     const compute::ComputeOptions& compute);
 
-/// The capturer that `--graph` asks for; null for none. Throws `InvalidOption` where it
-/// must be recorded and cannot; `what` names what is to be recorded.
+/// The capturer that `--graph` asks for; null for none. Throws `InvalidOption` if graphs are
+/// required and not possible; `what` names what is to be captured.
 std::unique_ptr<compute::CudaGraphCapturer> cuda_graph_capturer_for(
-    const compute::ComputeOptions& compute, torch::Device device, bool is_repeatable,
+    const compute::ComputeOptions& compute, torch::Device device, bool supports_cuda_graph,
     const std::string& what);
 
 }  // namespace proca::training

@@ -28,20 +28,24 @@ std::optional<data::ResizeOptions> training_resize(const methods::TrainingRecipe
   return data::ResizeOptions{recipe.resize, (preprocessing.image_size * 256 + 112) / 224};
 }
 
+TrainingStream TrainingStream::shuffled(std::string kind) const {
+  return {images_, preprocessing_, std::move(kind), Sampling::kShuffled, seed_, *device_images_};
+}
+
 int64_t TrainingStream::pass_length(int64_t batch_size) const {
   return static_cast<int64_t>(
       data::training_batches(images_.store->size(), batch_size, 0, "length", 0).size());
 }
 
-std::unique_ptr<BatchFeed> TrainingStream::load(const EpochStretch& stretch, int64_t batch_size,
+std::unique_ptr<BatchFeed> TrainingStream::load(const EpochRange& range, int64_t batch_size,
                                                 int64_t done) const {
-  const auto purpose = fmt::format("{} step {}", kind_, stretch.step);
+  const auto purpose = fmt::format("{} step {}", kind_, range.step);
   const int64_t num_images = images_.store->size();
-  // An image of the same number is another one in the other set.
+  // Source and target images of the same index are augmented differently.
   FeedPlan plan{
       .batches = {}, .augmentation = images_.augmentation, .seed = RandomStream(seed_, purpose)()};
-  if (stretch.endless) {
-    const int64_t first = stretch.first + done, last = stretch.first + stretch.count;
+  if (range.endless) {
+    const int64_t first = range.first + done, last = range.first + range.count;
     auto [batches, passes] =
         sampling_ == Sampling::kClassBalanced
             ? data::balanced_batches(labels_of(*images_.store), batch_size, seed_, purpose, first,
@@ -50,9 +54,9 @@ std::unique_ptr<BatchFeed> TrainingStream::load(const EpochStretch& stretch, int
     plan.batches = std::move(batches);
     plan.epochs = std::move(passes);
   } else {
-    const auto pass = data::training_batches(num_images, batch_size, seed_, purpose, stretch.epoch);
-    plan.batches = {pass.begin() + done, pass.begin() + stretch.count};
-    plan.epochs.assign(plan.batches.size(), stretch.epoch);
+    const auto pass = data::training_batches(num_images, batch_size, seed_, purpose, range.epoch);
+    plan.batches = {pass.begin() + done, pass.begin() + range.count};
+    plan.epochs.assign(plan.batches.size(), range.epoch);
   }
   return device_images_->feed(*images_.store, std::move(plan), preprocessing_);
 }

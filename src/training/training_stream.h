@@ -18,25 +18,25 @@ struct TrainingImages {
   data::Augmentation augmentation = {};
 };
 
-/// How to show training images at a network's size, and how to keep them for it.
+/// How training images are shown to the network.
 data::Augmentation training_augmentation(const methods::TrainingRecipe& recipe,
                                          const data::Preprocessing& preprocessing);
-/// Nothing if they are shown as in evaluation, and the same store will do.
+/// The size at which they are kept for that; nothing if it is that of evaluation.
 std::optional<data::ResizeOptions> training_resize(const methods::TrainingRecipe& recipe,
                                                    const data::Preprocessing& preprocessing);
 
-/// Which part of a step an epoch is. Where iterations are counted, it is a stretch of an
-/// endless stream; else it is one pass.
-struct EpochStretch {
+/// The iterations of an epoch. Where a recipe counts iterations, they are a range of an
+/// endless stream; else one pass over the images.
+struct EpochRange {
   int64_t step = 0;
   int64_t epoch = 0;
-  int64_t first = 0;  ///< iteration of the step it begins with
+  int64_t first = 0;  ///< first iteration, counted in the step
   int64_t count = 0;  ///< of iterations
   bool endless = false;
 };
 
 /// Loads one kind of training images, iteration by iteration, in an order that is a pure
-/// function of seed, kind and place, so that an epoch can be taken up in the middle.
+/// function of seed, kind and position, so that an epoch can be resumed anywhere.
 class TrainingStream {
  public:
   using Sampling = methods::TrainingRecipe::Sampling;
@@ -51,11 +51,12 @@ class TrainingStream {
         seed_(seed),
         device_images_(&device_images) {}
 
+  /// The same images in an order of their own, without class balancing.
+  TrainingStream shuffled(std::string kind) const;
   /// Batches of one pass.
   int64_t pass_length(int64_t batch_size) const;
-  /// From iteration `done` of the stretch on.
-  std::unique_ptr<BatchFeed> load(const EpochStretch& stretch, int64_t batch_size,
-                                  int64_t done) const;
+  /// From iteration `done` of the epoch on.
+  std::unique_ptr<BatchFeed> load(const EpochRange& range, int64_t batch_size, int64_t done) const;
 
  private:
   TrainingImages images_;

@@ -172,6 +172,19 @@ TEST(PrototypeMemoryTest, RefusesWhatDoesNotFit) {
   EXPECT_THROW(PrototypeMemory(1, -1), std::invalid_argument);
 }
 
+TEST(PrototypeMemoryTest, NamesImagesThatHaveOnlyIdsYet) {
+  PrototypeMemory memory(3);
+  memory.put(prototypes(0));
+  auto unnamed = prototypes(1);
+  unnamed.origins.clear();
+  unnamed.image_ids = {7, 5, 6};
+  memory.put(unnamed);
+  memory.name_images([](int64_t id) { return "image " + std::to_string(id); });
+  EXPECT_EQ(memory.at(0).origins, prototypes(0).origins);
+  EXPECT_EQ(memory.at(1).origins, (Origins{"image 7", "image 5", "image 6"}));
+  EXPECT_TRUE(memory.at(1).image_ids.empty()) << "ids are those of one step";
+}
+
 TEST(PrototypeMemoryTest, RefusesSoftLabelsThatAreNotFinite) {
   PrototypeMemory memory(3);
   auto spoilt = prototypes(1);

@@ -194,7 +194,7 @@ TEST(NotANumberTest, ABrokenNetworkIsFoundBeforeItIsAskedForLabels) {
     Adapter(wild, folder / "state").adapt(test::target_bars({0, 1}, 6));
   });
   EXPECT_EQ(message,
-            "step 1, epoch 1: the network's answer to an image is no longer a number; the last "
+            "step 1, epoch 1: the network's output for an image is no longer a number; the last "
             "good state is kept; try a lower --lr");
   expect_numbers(folder / "state");
 }

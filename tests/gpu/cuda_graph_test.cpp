@@ -69,18 +69,21 @@ std::map<std::string, torch::Tensor> train(const torch::Device& device,
   torch::manual_seed(1);
   torch::nn::Linear layer(16, 4);
   layer->to(device);
-  training::Sgd optimizer({{layer->parameters(), 0.1, 0.01}}, 0.9);
+  training::Sgd sgd({{layer->parameters(), 0.1, 0.01}}, 0.9);
   TrainingIteration iteration(
-      optimizer,
-      [&](const TrainingIteration::Tensors& inputs) -> std::vector<methods::LossTerm> {
-        const auto loss = losses::cross_entropy(layer->forward(inputs[0]), inputs[1]);
+      training::Optimizers{std::move(sgd), {}},
+      [&](const TrainingIteration::Batch& batch,
+          const std::string&) -> std::vector<methods::LossTerm> {
+        const auto loss =
+            losses::cross_entropy(layer->forward(batch.source_images), batch.source_labels);
         if (read_back) loss.item<double>();
         return {{"classes", loss, 2.0}};
       },
       {}, device, std::move(capturer));
   const auto images = torch::randn({8, 16}).to(device);
-  for (int64_t i = 0; i < TrainingIteration::kRecordAfter + 12; ++i) {
-    iteration.run({images + static_cast<double>(i) / 10, torch::arange(8, device) % 4},
+  for (int64_t i = 0; i < TrainingIteration::kCaptureAfter + 12; ++i) {
+    iteration.run({.source_images = images + static_cast<double>(i) / 10,
+                   .source_labels = torch::arange(8, device) % 4},
                   1.0 / static_cast<double>(1 + i));
   }
   return {{"weight", layer->weight.detach()},

@@ -33,8 +33,8 @@ class AdversarialCase : public ::testing::Test {
     return method;
   }
 
-  /// The target's probabilities are what the test says.
-  StepContext context_saying(const torch::Tensor& probabilities) {
+  /// With these probabilities for the target.
+  StepContext context_with(const torch::Tensor& probabilities) {
     auto context = step_.context();
     context.predict_target = [probabilities](ModelChoice choice) -> Predictions {
       EXPECT_EQ(choice, ModelChoice::kCurrent);

@@ -6,13 +6,13 @@ namespace {
 class Ba3usTest : public AdversarialCase {
  protected:
   // Mean: (3/8, 3/8, 1/4, 0).
-  static torch::Tensor opinions() {
+  static torch::Tensor predictions() {
     return torch::tensor({{0.5F, 0.25F, 0.25F, 0.0F}, {0.25F, 0.5F, 0.25F, 0.0F}});
   }
   static torch::Tensor gamma() { return torch::tensor({0.375F, 0.375F, 0.25F, 0.0F}); }
 
   StepContext context(int64_t epoch, const torch::Tensor& probabilities) {
-    auto context = context_saying(probabilities);
+    auto context = context_with(probabilities);
     context.num_epochs = 10;
     context.num_iterations = 10;
     context.step_iterations = 100;
@@ -77,7 +77,7 @@ class Ba3usTest : public AdversarialCase {
 
 TEST_F(Ba3usTest, ExtraImagesBecomeFewerAndReachZero) {
   const auto method = make("ba3us");
-  auto context = this->context(0, opinions());
+  auto context = this->context(0, predictions());
   context.batch_size = 36;
   std::vector<int64_t> counts;
   for (context.epoch = 0; context.epoch < 10; ++context.epoch) {
@@ -91,12 +91,12 @@ TEST_F(Ba3usTest, ExtraImagesBecomeFewerAndReachZero) {
 
 TEST_F(Ba3usTest, ThereAreNoClassWeightsInTheFirstRoundOfAStep) {
   const auto method = make("ba3us");
-  method->begin_step(context(0, opinions()));
-  method->begin_epoch(context(0, opinions()));
+  method->begin_step(context(0, predictions()));
+  method->begin_epoch(context(0, predictions()));
   EXPECT_TRUE(method->save().empty());
-  method->begin_epoch(context(1, opinions()));
+  method->begin_epoch(context(1, predictions()));
   expect_near(method->save().at("class-weights"), gamma());
-  method->begin_step(context(0, opinions()));
+  method->begin_step(context(0, predictions()));
   EXPECT_TRUE(method->save().empty());
 }
 
@@ -108,17 +108,17 @@ TEST_F(Ba3usTest, TheFirstTotalIsThatOfTheFormulaWithoutClassWeights) {
   const auto expected = cross_entropies(source.logits, batch().source_labels).mean() +
                         adversarial(*method, batch(), ones) +
                         0.1 * entropies(target.logits).mean() + 5 * complement(ones);
-  expect_near(total(test::losses_of(*method, batch(), context(0, opinions()))), expected);
+  expect_near(total(test::losses_of(*method, batch(), context(0, predictions()))), expected);
 }
 
 TEST_F(Ba3usTest, LaterSourceTermsAreWeightedByClass) {
   const auto method = make("ba3us");
-  method->begin_epoch(context(1, opinions()));
+  method->begin_epoch(context(1, predictions()));
   const auto ce =
       cross_entropies(network_->forward(batch().source_images).logits, batch().source_labels);
   for (const int64_t extra : {1, 3}) {
     const auto all = batch_with_extra(extra);
-    const auto terms = test::losses_of(*method, all, context(1, opinions()));
+    const auto terms = test::losses_of(*method, all, context(1, predictions()));
     expect_near(term(terms, "source"), 0.375 * ce[0] + 0.375 * ce[1] + 0.25 * ce[2]);
     expect_near(term(terms, "adversarial"), adversarial(*method, all, gamma()));
     expect_near(term(terms, "complement"), complement(gamma()));
@@ -128,7 +128,7 @@ TEST_F(Ba3usTest, LaterSourceTermsAreWeightedByClass) {
 TEST_F(Ba3usTest, OneExtraImageTrainsLikeTheOthers) {
   const auto method = make("ba3us");
   network_->train();
-  const auto terms = test::losses_of(*method, batch_with_extra(1), context(0, opinions()));
+  const auto terms = test::losses_of(*method, batch_with_extra(1), context(0, predictions()));
   EXPECT_TRUE(torch::isfinite(total(terms)).item<bool>());
 }
 
@@ -139,7 +139,7 @@ TEST_F(Ba3usTest, TheGradientThroughEntropiesIsReversed) {
   const auto plain = gradient(adversarial(*method, batch(), torch::ones({kClasses})), head);
   ASSERT_GT(plain.abs().max().item<double>(), 1e-6);
   for (const double progress : {0.0, 0.1}) {
-    auto context = this->context(0, opinions());
+    auto context = this->context(0, predictions());
     context.progress = progress;
     const auto loss = term(test::losses_of(*method, batch(), context), "adversarial");
     const double coefficient = 2 / (1 + std::exp(-10 * progress)) - 1;
@@ -153,7 +153,7 @@ TEST_F(Ba3usTest, TheGradientThroughFeaturesIsReversedAndCountsFromOne) {
   const auto neck = network_->neck_parameters().front();
   constant_weights_ = true;
   const auto plain = gradient(adversarial(*method, batch(), torch::ones({kClasses})), neck);
-  const auto terms = test::losses_of(*method, batch(), context(0, opinions()));
+  const auto terms = test::losses_of(*method, batch(), context(0, predictions()));
   // The first of 10 rounds of 10 iterations.
   const double coefficient = 2 / (1 + std::exp(-10 * 0.01)) - 1;
   expect_near(gradient(term(terms, "adversarial"), neck), -coefficient * plain);
@@ -161,17 +161,18 @@ TEST_F(Ba3usTest, TheGradientThroughFeaturesIsReversedAndCountsFromOne) {
 
 TEST_F(Ba3usTest, ABatchOfClassesThatTheTargetLacksTeachesNothing) {
   const auto method = make("ba3us");
-  method->begin_epoch(context(1, opinions()));
-  EXPECT_TRUE(test::losses_of(*method, step_.batch(3, 1, 0, 2), context(1, opinions())).empty());
-  EXPECT_FALSE(test::losses_of(*method, step_.batch(2, 2, 0, 2), context(1, opinions())).empty());
+  method->begin_epoch(context(1, predictions()));
+  EXPECT_TRUE(test::losses_of(*method, step_.batch(3, 1, 0, 2), context(1, predictions())).empty());
+  EXPECT_FALSE(
+      test::losses_of(*method, step_.batch(2, 2, 0, 2), context(1, predictions())).empty());
 }
 
 TEST_F(Ba3usTest, ClassWeightsSurviveARestart) {
   const auto method = make("ba3us");
-  method->begin_epoch(context(1, opinions()));
+  method->begin_epoch(context(1, predictions()));
   const auto again = make("ba3us");
   again->load(method->save());
-  EXPECT_TRUE(test::losses_of(*again, step_.batch(3, 1, 0, 2), context(1, opinions())).empty());
+  EXPECT_TRUE(test::losses_of(*again, step_.batch(3, 1, 0, 2), context(1, predictions())).empty());
   again->load({});
   EXPECT_TRUE(again->save().empty());
 }

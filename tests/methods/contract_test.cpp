@@ -126,11 +126,11 @@ TEST_P(MethodContractTest, WhatIsSavedComesBackInAnotherObject) {
   EXPECT_EQ(!losses.empty(), first.method->trains());
 }
 
-// What a GPU repeats it repeats without the host: the same tensors must mean the same
-// losses, whatever the context says and whatever came in between.
-TEST_P(MethodContractTest, RepeatableLossesDependOnTensorsAlone) {
+// A CUDA graph is replayed without the host: the same tensors must give the same losses,
+// whatever the context and the iterations in between.
+TEST_P(MethodContractTest, LossesOfACudaGraphDependOnTensorsAlone) {
   auto built = build(4);
-  if (!built.method->is_repeatable()) return;
+  if (!built.method->supports_cuda_graph()) return;
   test::FakeStep images(built.network, 16, 8, {1, 2});
   struct Kept {
     AdaptationBatch batch;
@@ -144,7 +144,7 @@ TEST_P(MethodContractTest, RepeatableLossesDependOnTensorsAlone) {
   run.run_step(0);
   ASSERT_FALSE(kept.empty());
   const auto losses = [&](const AdaptationBatch& batch, const StepContext& context) {
-    torch::manual_seed(0);  // Dropout is drawn anew in a repetition, which is as it should be.
+    torch::manual_seed(0);  // For dropout, which a replay samples anew, as it should.
     std::vector<double> values;
     for (const auto& term : built.method->compute_losses(batch, context)) {
       values.push_back(term.value.item<double>() * term.weight);
@@ -155,7 +155,7 @@ TEST_P(MethodContractTest, RepeatableLossesDependOnTensorsAlone) {
   const auto& last = kept.back().context;
   for (const auto& [batch, context] : kept) {
     const auto expected = losses(batch, context);
-    // At another time, and after a glance at other images.
+    // In another context, and after other images.
     losses(kept.front().batch, kept.front().context);
     EXPECT_EQ(losses(batch, last), expected);
     EXPECT_EQ(losses(batch, StepContext()), expected);

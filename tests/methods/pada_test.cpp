@@ -6,7 +6,7 @@ namespace {
 class PadaTest : public AdversarialCase {
  protected:
   // Mean (3/4, 1/4, 0, 0), divided by its own mean 1/4: weights (3, 1, 0, 0).
-  static torch::Tensor opinions() {
+  static torch::Tensor predictions() {
     return torch::tensor({{1.0F, 0.0F, 0.0F, 0.0F}, {0.5F, 0.5F, 0.0F, 0.0F}});
   }
 
@@ -33,7 +33,7 @@ TEST_F(PadaTest, TheFirstTotalIsThatOfTheFormulaWithEqualWeights) {
 TEST_F(PadaTest, SourceTermsAreWeightedByWhatTheTargetShows) {
   const auto method = make("pada", {{"refresh-every", "1"}});
   const auto [source, domain] = parts(*method);
-  const auto terms = test::losses_of(*method, batch(), context_saying(opinions()));
+  const auto terms = test::losses_of(*method, batch(), context_with(predictions()));
   EXPECT_TRUE(
       torch::equal(method->save().at("class-weights"), torch::tensor({3.0F, 1.0F, 0.0F, 0.0F})));
   expect_near(term(terms, "source"), (3 * source[0] + source[1]) / 4);
@@ -44,7 +44,7 @@ TEST_F(PadaTest, SourceTermsAreWeightedByWhatTheTargetShows) {
 
 TEST_F(PadaTest, AClassThatTheTargetLacksLosesItsSourceLoss) {
   const auto method = make("pada", {{"refresh-every", "1"}});
-  const auto context = context_saying(opinions());
+  const auto context = context_with(predictions());
   const auto only_absent = step_.batch(2, 2, 0, 2);  // the labels 2 and 3
   const auto terms = test::losses_of(*method, only_absent, context);
   EXPECT_EQ(term(terms, "source").item<float>(), 0.0F);
@@ -55,7 +55,7 @@ TEST_F(PadaTest, AClassThatTheTargetLacksLosesItsSourceLoss) {
 
 TEST_F(PadaTest, WeightsAreRenewedAtTheEndOfEachIntervalAndResetAtANewStep) {
   const auto method = make("pada", {{"refresh-every", "2"}});
-  auto context = context_saying(opinions());
+  auto context = context_with(predictions());
   method->begin_step(context);
   test::losses_of(*method, batch(), context);
   EXPECT_TRUE(method->save().empty()) << "iteration 0 of an interval of 2";
@@ -69,7 +69,7 @@ TEST_F(PadaTest, WeightsAreRenewedAtTheEndOfEachIntervalAndResetAtANewStep) {
 TEST_F(PadaTest, TheSoftmaxScaleSharpensProbabilities) {
   const auto method = make("pada", {{"refresh-every", "1"}, {"softmax-scale", "2"}});
   // Squares 16 : 4 : 4 : 4 over 28, times 4.
-  const auto context = context_saying(torch::tensor({{0.4F, 0.2F, 0.2F, 0.2F}}));
+  const auto context = context_with(torch::tensor({{0.4F, 0.2F, 0.2F, 0.2F}}));
   test::losses_of(*method, batch(), context);
   const auto expected = torch::tensor({16.0F, 4.0F, 4.0F, 4.0F}) / 7;
   expect_near(method->save().at("class-weights"), expected);

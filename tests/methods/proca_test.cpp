@@ -6,7 +6,7 @@
 namespace proca::methods {
 namespace {
 
-// What the models say is set by hand: image i of the target looks like class i % 2.
+// The models' predictions are set by hand: image i of the target looks like class i % 2.
 class ProcaTest : public ::testing::Test {
  protected:
   static constexpr int64_t kImages = 8;
@@ -19,7 +19,7 @@ class ProcaTest : public ::testing::Test {
   }
 
   // Probabilities of which class 0 has `share` and class 1 the rest, in proportion.
-  static Predictions opinion(double share) {
+  static Predictions predictions(double share) {
     auto probabilities = torch::zeros({kImages, 4});
     auto features = torch::zeros({kImages, 64});
     for (int64_t i = 0; i < kImages; ++i) {
@@ -36,8 +36,8 @@ class ProcaTest : public ::testing::Test {
     context.num_epochs = 10;
     context.num_iterations = 2;
     context.predict_target = [this, share](ModelChoice choice) {
-      if (choice == ModelChoice::kCurrent) ++asked_current_;
-      return opinion(share);
+      if (choice == ModelChoice::kCurrent) ++predictions_of_current_;
+      return predictions(share);
     };
     context.source_centres = [this](ModelChoice choice) {
       if (choice == ModelChoice::kCurrent) ++centres_of_current_;
@@ -63,7 +63,7 @@ class ProcaTest : public ::testing::Test {
 
   models::ClassifierNetwork network_ = test::small_network(4);
   test::FakeStep step_{network_, 16, kImages, {0, 1}};
-  int64_t asked_current_ = 0;
+  int64_t predictions_of_current_ = 0;
   int64_t centres_of_current_ = 0;
 };
 
@@ -111,31 +111,32 @@ TEST_F(ProcaTest, AClassIsReplacedByStrongerEvidenceAfterTheFirstCapture) {
   }
 }
 
-TEST_F(ProcaTest, OnlyThePaperAsksTheCurrentModelAgain) {
+TEST_F(ProcaTest, OnlyThePaperUsesTheCurrentModelAgain) {
   struct Case {
     const char* variant;
-    int64_t asked, centres;
+    int64_t predictions, centres;
   };
-  // Ten epochs: captures after 3 and 7 ask either way; the paper also relabels
+  // Ten epochs: captures after 3 and 7 use it either way; the paper also relabels
   // before epochs 4 and 8, and recomputes centres before epoch 5.
-  for (const auto& [variant, asked, centres] : {Case{"authors-code", 2, 0}, Case{"paper", 4, 1}}) {
-    asked_current_ = centres_of_current_ = 0;
+  for (const auto& [variant, predictions, centres] :
+       {Case{"authors-code", 2, 0}, Case{"paper", 4, 1}}) {
+    predictions_of_current_ = centres_of_current_ = 0;
     const auto method = make({{"variant", variant}});
     auto context = this->context(0, 0.5);
     method->begin_step(context);
     run_epochs(*method, context, 0, 9);
-    EXPECT_EQ(asked_current_, asked) << variant;
+    EXPECT_EQ(predictions_of_current_, predictions) << variant;
     EXPECT_EQ(centres_of_current_, centres) << variant;
   }
 }
 
 TEST_F(ProcaTest, ASingleDifferenceCanBeChosenAlone) {
-  asked_current_ = 0;
+  predictions_of_current_ = 0;
   const auto method = make({{"variant", "paper"}, {"pseudo-label-model", "source"}});
   auto context = this->context(0, 0.5);
   method->begin_step(context);
   run_epochs(*method, context, 0, 9);
-  EXPECT_EQ(asked_current_, 2);
+  EXPECT_EQ(predictions_of_current_, 2);
   EXPECT_EQ(centres_of_current_, 1);
 }
 
@@ -150,15 +151,16 @@ TEST_F(ProcaTest, WeightsOfTheTermsAreLambdaAndEta) {
   EXPECT_EQ(terms[3].weight, 3);
 }
 
-TEST_F(ProcaTest, SoftLabelsAreWhatTheNetworkSaidAtCapture) {
+TEST_F(ProcaTest, SoftLabelsAreTheNetworksPredictionsAtCapture) {
   const auto method = make({{"prototypes", "1"}});
   auto context = this->context(0, 0.7);
   method->begin_step(context);
   run_epochs(*method, context, 0, 3);
   const auto& entry = method->memory()->at(0);
   EXPECT_NEAR(entry.soft_labels[0][0].item<double>(), 0.7, 1e-6);
-  EXPECT_EQ(entry.origins.size(), 1u);
-  EXPECT_EQ(entry.origins[0].rfind("image ", 0), 0u);
+  ASSERT_EQ(entry.image_ids.size(), 1u);
+  EXPECT_EQ(entry.image_ids[0] % 2, 0) << "an image of class 0";
+  EXPECT_TRUE(entry.origins.empty()) << "a method does not know file names";
 }
 
 }  // namespace

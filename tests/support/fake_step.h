@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include <torch/types.h>
@@ -20,16 +19,16 @@ inline models::ClassifierNetwork small_network(int64_t num_classes, uint64_t see
   return models::ClassifierNetwork(models::make_backbone(options), num_classes, seed);
 }
 
-/// What the engine does with a batch.
+/// The losses of an iteration as the engine computes them.
 inline std::vector<methods::LossTerm> losses_of(methods::Method& method,
                                                 methods::AdaptationBatch batch,
                                                 const methods::StepContext& context) {
-  batch.prepared = method.prepare(batch, context);
+  batch.inputs = method.prepare(batch, context);
   return method.compute_losses(batch, context);
 }
 
 /// A step without files: source and target images are noise around a colour per
-/// class, and what the engine lends a method is computed from a network at hand.
+/// class, and what the engine provides to a method is computed from a given network.
 class FakeStep {
  public:
   static constexpr int64_t kSize = 16;
@@ -62,15 +61,15 @@ class FakeStep {
     context.target_pixels = [this](const std::vector<int64_t>& ids) {
       return target_.index_select(0, torch::tensor(ids));
     };
-    context.target_name = [](int64_t id) { return "image " + std::to_string(id); };
     context.to_input = [](const torch::Tensor& pixels) { return as_input(pixels); };
-    context.visit_target = [this](const methods::StepContext::Visitor& visit) {
+    using BatchFunction = methods::StepContext::BatchFunction;
+    context.for_each_target_batch = [this](const BatchFunction& function) {
       const torch::NoGradGuard no_grad;
-      visit(as_input(target_), {});
+      function(as_input(target_), {});
     };
-    context.visit_source = [this](const methods::StepContext::Visitor& visit) {
+    context.for_each_source_batch = [this](const BatchFunction& function) {
       const torch::NoGradGuard no_grad;
-      visit(as_input(source_), torch::tensor(source_classes_));
+      function(as_input(source_), torch::tensor(source_classes_));
     };
     context.batch_size = 4;
     return context;

@@ -11,13 +11,15 @@
 
 #include "proca/methods/method.h"
 #include "support/fake_step.h"
+#include "training/adam.h"
 
 namespace proca::test {
 
-/// A network and a method on it.
+/// A network, a method on it and the method's own optimisers.
 struct MethodOnNetwork {
   models::ClassifierNetwork network{nullptr};
   std::unique_ptr<methods::Method> method;
+  std::map<std::string, training::Adam> optimizers = {};
 };
 
 /// Builds a method on a small network. Of `values` those are set that the method has.
@@ -32,11 +34,14 @@ inline MethodOnNetwork build_method(
     if (options.find(name) != nullptr) options.assign(name, {value});
   }
   built.method = factory(built.network, 0);
+  for (auto& [name, parameters, lr] : built.method->optimizers()) {
+    built.optimizers.emplace(name, training::Adam(parameters, lr));
+  }
   return built;
 }
 
-/// Copies parameters and buffers of everything trained, the memory and what the method
-/// saves: what the engine does with a checkpoint.
+/// Copies parameters and buffers of everything trained, optimisers, memory and what the
+/// method saves: what the engine does with a checkpoint.
 inline void copy_state(MethodOnNetwork& from, MethodOnNetwork& to) {
   const torch::NoGradGuard no_grad;
   for (auto& [name, tensor] : to.network->state()) {
@@ -51,19 +56,24 @@ inline void copy_state(MethodOnNetwork& from, MethodOnNetwork& to) {
       item.value().copy_(saved->named_buffers()[item.key()]);
     }
   }
-  if (auto* memory = to.method->memory()) memory->load(from.method->memory()->save());
+  for (auto& [name, adam] : to.optimizers) adam.load_state(from.optimizers.at(name).state());
+  if (auto* memory = to.method->memory()) {
+    auto& saved = *from.method->memory();
+    saved.name_images([](int64_t id) { return std::to_string(id); });
+    memory->load(saved.save());
+  }
   std::map<std::string, torch::Tensor> saved;
   for (const auto& [name, tensor] : from.method->save()) saved[name] = tensor.clone();
   to.method->load(saved);
 }
 
-/// Where a run stands.
+/// Progress of a run.
 struct RunPosition {
   int64_t step = 0, epoch = 0, iteration = 0;
 };
 
-/// Leads a method through steps as the engine does, one hook call after the other,
-/// with a plain gradient descent for optimiser (which has no state of its own).
+/// Calls a method's hooks step by step as the engine does, with plain gradient descent (which
+/// has no state) in place of the recipe's optimiser.
 class MethodRun {
  public:
   static constexpr int64_t kIterations = 2;  // per epoch
@@ -85,7 +95,7 @@ class MethodRun {
     at::set_num_threads(1);  // Tensors as small as these are done sooner by one.
   }
 
-  /// Changes what the engine lends, before a hook is called.
+  /// Changes the context before a hook is called.
   std::function<void(methods::StepContext&)> adjust = [](methods::StepContext&) {};
   /// Called after every iteration.
   Watcher watch = [](const methods::StepContext&, const std::vector<methods::LossTerm>&) {};
@@ -100,16 +110,19 @@ class MethodRun {
   /// Goes through a step; false if `stop` ended it.
   bool run_step(int64_t step) {
     auto& method = *built_.method;
-    auto lent = images_.context();
-    lent.step = step;
-    lent.num_epochs = method.extra_epochs(step) + options_.epochs;
-    lent.num_iterations = kIterations;
-    lent.batch_size = options_.batch_size;
-    lent.clock_tick = options_.clock_tick;
+    auto base = images_.context();
+    base.step = step;
+    base.num_epochs = method.extra_epochs(step) + options_.epochs;
+    base.num_iterations = kIterations;
+    base.batch_size = options_.batch_size;
+    base.clock_tick = options_.clock_tick;
     const auto start = options_.start;
     const bool resumed = start.step == step && (start.epoch > 0 || start.iteration > 0);
-    auto context = at(lent, resumed ? start.epoch : 0, resumed ? start.iteration : 0);
-    if (!resumed) method.begin_step(context);
+    auto context = at(base, resumed ? start.epoch : 0, resumed ? start.iteration : 0);
+    if (!resumed) {
+      for (auto& [name, adam] : built_.optimizers) adam.reset();
+      method.begin_step(context);
+    }
     while (context.epoch < context.num_epochs) {
       const auto plan = method.plan_epoch(context);
       if (context.iteration == 0) method.begin_epoch(context);
@@ -119,16 +132,15 @@ class MethodRun {
         if (!iterate(plan, context)) return false;
       }
       method.end_epoch(context);
-      context = at(lent, context.epoch + 1, 0);
+      context = at(base, context.epoch + 1, 0);
     }
     method.end_step(context);
     return true;
   }
 
  private:
-  // What is lent at a place of the step.
-  methods::StepContext at(const methods::StepContext& lent, int64_t epoch, int64_t iteration) {
-    auto context = lent;
+  methods::StepContext at(const methods::StepContext& base, int64_t epoch, int64_t iteration) {
+    auto context = base;
     context.epoch = epoch;
     context.iteration = iteration;
     count(context);
@@ -146,16 +158,22 @@ class MethodRun {
   bool iterate(const methods::EpochPlan& plan, const methods::StepContext& context) {
     torch::manual_seed(context.step_iteration);  // Dropout draws from it.
     auto batch = images_.planned_batch(plan, context.iteration, options_.batch_size);
-    batch.prepared = built_.method->prepare(batch, context);
+    batch.inputs = built_.method->prepare(batch, context);
     watch_batch(batch, context);
-    const auto terms = built_.method->compute_losses(batch, context);
-    torch::Tensor total;
-    for (const auto& term : terms) {
-      if (term.weight == 0) continue;
-      const auto part = term.value * term.weight;
-      total = total.defined() ? total + part : part;
+    std::vector<methods::LossTerm> terms;
+    auto of_phase = context;
+    for (const auto& phase : built_.method->phases(context)) {
+      of_phase.phase = phase;
+      torch::Tensor total;
+      for (const auto& term : built_.method->compute_losses(batch, of_phase)) {
+        terms.push_back(term);
+        if (term.weight == 0) continue;
+        const auto part = term.value * term.weight;
+        total = total.defined() ? total + part : part;
+      }
+      if (!total.defined()) continue;
+      phase.empty() ? total.backward() : built_.optimizers.at(phase).minimise(total);
     }
-    if (total.defined()) total.backward();
     watch(context, terms);
     auto parameters = built_.network->parameters();
     if (const auto extra = built_.method->auxiliary_modules()) {

@@ -105,16 +105,16 @@ TEST(TrainingStreamTest, GoesOnInTheMiddleOfAnEpoch) {
   DeviceImages kept(torch::kCPU, 1 << 20, 2), streamed(torch::kCPU, 0, 2);
   for (const auto sampling : {Sampling::kShuffled, Sampling::kClassBalanced}) {
     for (const bool endless : {false, true}) {
-      const EpochStretch stretch{
+      const EpochRange range{
           .step = 1, .epoch = 2, .first = endless ? 6 : 0, .count = 3, .endless = endless};
       const TrainingStream here(training, kEightPixels, "source", sampling, 3, streamed);
       const TrainingStream there(training, kEightPixels, "source", sampling, 3, kept);
-      auto whole = all_of(*here.load(stretch, 4, 0));
+      auto whole = all_of(*here.load(range, 4, 0));
       ASSERT_EQ(whole.size(), 3u);
-      EXPECT_EQ(largest_difference(all_of(*there.load(stretch, 4, 0)), whole), 0);
+      EXPECT_EQ(largest_difference(all_of(*there.load(range, 4, 0)), whole), 0);
       whole.erase(whole.begin(), whole.begin() + 2);
-      EXPECT_EQ(largest_difference(all_of(*there.load(stretch, 4, 2)), whole), 0);
-      EXPECT_EQ(largest_difference(all_of(*here.load(stretch, 4, 2)), whole), 0);
+      EXPECT_EQ(largest_difference(all_of(*there.load(range, 4, 2)), whole), 0);
+      EXPECT_EQ(largest_difference(all_of(*here.load(range, 4, 2)), whole), 0);
     }
   }
 }

@@ -101,16 +101,5 @@ TEST(SgdTest, AsNewItHasNoMomentumAndTheOldRate) {
   EXPECT_NEAR(weight.item<double>(), 0.7, 1e-6);
 }
 
-TEST(SgdTest, KnowsItsParameters) {
-  const auto weight = torch::ones({1}), other = torch::ones({1});
-  const Sgd sgd({{{weight}, 0.1, 0.01}}, 0.9);
-  EXPECT_TRUE(sgd.trains({{{weight}, 0.1, 0.01}}));
-  EXPECT_FALSE(sgd.trains({{{other}, 0.1, 0.01}}));  // equal, but another one
-  EXPECT_FALSE(sgd.trains({{{weight}, 0.2, 0.01}}));
-  EXPECT_FALSE(sgd.trains({{{weight}, 0.1, 0.0}}));
-  EXPECT_FALSE(sgd.trains({{{weight, other}, 0.1, 0.01}}));
-  EXPECT_FALSE(sgd.trains({}));
-}
-
 }  // namespace
 }  // namespace proca::training

@@ -9,15 +9,16 @@
 namespace proca::training {
 namespace {
 
-using Tensors = TrainingIteration::Tensors;
+using Batch = TrainingIteration::Batch;
+using Terms = std::vector<methods::LossTerm>;
 
-// Repeats by calling again: what a GPU does with the same memory, the host does here.
+// Replays by calling again: what a GPU does with the same memory, the host does here.
 class CallAgain final : public compute::CudaGraphCapturer {
  public:
-  explicit CallAgain(int64_t& recordings) : recordings_(recordings) {}
+  explicit CallAgain(int64_t& captures) : captures_(captures) {}
 
   std::unique_ptr<compute::CudaGraph> capture(const std::function<void()>& work) override {
-    ++recordings_;
+    ++captures_;
     return std::make_unique<Again>(work);
   }
 
@@ -27,10 +28,10 @@ class CallAgain final : public compute::CudaGraphCapturer {
     void replay() override { work(); }
     std::function<void()> work;
   };
-  int64_t& recordings_;
+  int64_t& captures_;
 };
 
-class CannotRecord final : public compute::CudaGraphCapturer {
+class CannotCapture final : public compute::CudaGraphCapturer {
  public:
   std::unique_ptr<compute::CudaGraph> capture(const std::function<void()>&) override {
     throw Error("it waits for the device");
@@ -45,25 +46,26 @@ struct Iteration {
     layer->bias.zero_();
   }
 
-  static Tensors batch(int64_t number) {
+  static Batch batch(int64_t number) {
     const int64_t size = number % 3 == 2 ? 2 : 4;  // The last of three is smaller.
     const auto values = torch::arange(size * 3).view({size, 3}).to(torch::kFloat32) / 7;
-    return {(values + static_cast<double>(number)).cos(), torch::arange(size) % 2, {}};
+    return {.source_images = (values + static_cast<double>(number)).cos(),
+            .source_labels = torch::arange(size) % 2,
+            .inputs = {{"factor", torch::full({}, 1.0 + static_cast<double>(number))}}};
   }
 
   // Trains until the smaller batch has come often enough too, with a rate that falls.
   std::map<std::string, double> train(std::unique_ptr<compute::CudaGraphCapturer> capturer) {
-    Sgd optimizer({{layer->parameters(), 0.1, 0.01}}, 0.9);
     TrainingIteration iteration(
-        optimizer,
-        [&](const Tensors& inputs) -> std::vector<methods::LossTerm> {
-          EXPECT_FALSE(inputs[2].defined());
-          const auto logits = layer->forward(inputs[0]);
-          return {{"classes", losses::cross_entropy(logits, inputs[1]), 2.0},
+        {Sgd({{layer->parameters(), 0.1, 0.01}}, 0.9), {}},
+        [&](const Batch& batch, const std::string&) -> Terms {
+          EXPECT_FALSE(batch.target_images.defined());
+          const auto logits = layer->forward(batch.source_images) * batch.inputs.at("factor");
+          return {{"classes", losses::cross_entropy(logits, batch.source_labels), 2.0},
                   {"watched", logits.square().mean(), 0.0}};
         },
         {}, torch::kCPU, std::move(capturer));
-    for (int64_t i = 0; i < 3 * TrainingIteration::kRecordAfter + 5; ++i) {
+    for (int64_t i = 0; i < 3 * TrainingIteration::kCaptureAfter + 5; ++i) {
       iteration.run(batch(i), 1.0 / static_cast<double>(1 + i));
     }
     return iteration.take_means();
@@ -72,84 +74,110 @@ struct Iteration {
   torch::nn::Linear layer;
 };
 
-TEST(TrainingIterationTest, RecordedIterationsTrainLikeOthers) {
-  Iteration plain, recorded;
-  int64_t recordings = 0;
+TEST(TrainingIterationTest, CapturedIterationsTrainLikeOthers) {
+  Iteration plain, captured;
+  int64_t captures = 0;
   const auto expected = plain.train(nullptr);
-  const auto means = recorded.train(std::make_unique<CallAgain>(recordings));
-  EXPECT_EQ(recordings, 2);  // One for each size.
+  const auto means = captured.train(std::make_unique<CallAgain>(captures));
+  EXPECT_EQ(captures, 2);  // One for each size.
   EXPECT_EQ(means, expected);
-  EXPECT_TRUE(torch::equal(recorded.layer->weight, plain.layer->weight));
-  EXPECT_TRUE(torch::equal(recorded.layer->bias, plain.layer->bias));
+  EXPECT_TRUE(torch::equal(captured.layer->weight, plain.layer->weight));
+  EXPECT_TRUE(torch::equal(captured.layer->bias, plain.layer->bias));
 }
 
-TEST(TrainingIterationTest, WhatDidNotComeInATrainingIsForgotten) {
+TEST(TrainingIterationTest, GraphsOfShapesThatDidNotComeAreDropped) {
   auto weight = torch::zeros({}).set_requires_grad(true);
-  Sgd optimizer({{{weight}, 0.0, 0.0}}, 0);
-  int64_t recordings = 0;
+  int64_t captures = 0;
   TrainingIteration iteration(
-      optimizer,
-      [&](const Tensors& inputs) -> std::vector<methods::LossTerm> {
-        return {{"value", (inputs[0] * (1 + weight)).sum()}};
+      {Sgd({{{weight}, 0.0, 0.0}}, 0), {}},
+      [&](const Batch& batch, const std::string&) -> Terms {
+        return {{"value", (batch.source_images * (1 + weight)).sum()}};
       },
-      {}, torch::kCPU, std::make_unique<CallAgain>(recordings));
+      {}, torch::kCPU, std::make_unique<CallAgain>(captures));
   const auto run = [&](int64_t size, int64_t times) {
-    for (int64_t i = 0; i < times; ++i) iteration.run({torch::ones({size})}, 1);
+    for (int64_t i = 0; i < times; ++i) iteration.run({.source_images = torch::ones({size})}, 1);
   };
-  run(1, TrainingIteration::kRecordAfter + 1);
-  run(2, TrainingIteration::kRecordAfter + 1);
-  EXPECT_EQ(recordings, 2);
-  iteration.begin_anew();
+  run(1, TrainingIteration::kCaptureAfter + 1);
+  run(2, TrainingIteration::kCaptureAfter + 1);
+  EXPECT_EQ(captures, 2);
+  iteration.reset();
   EXPECT_TRUE(iteration.sums().empty());
-  run(1, TrainingIteration::kRecordAfter + 1);
-  EXPECT_EQ(recordings, 2);  // It is still there.
+  run(1, TrainingIteration::kCaptureAfter + 1);
+  EXPECT_EQ(captures, 2);  // It is still there.
   EXPECT_EQ(iteration.take_means().at("value"), 1);
-  iteration.begin_anew();
-  run(2, TrainingIteration::kRecordAfter + 1);
-  EXPECT_EQ(recordings, 3);  // It had to be done again.
+  iteration.reset();
+  run(2, TrainingIteration::kCaptureAfter + 1);
+  EXPECT_EQ(captures, 3);  // It had to be done again.
   EXPECT_EQ(iteration.take_means().at("value"), 2);
 }
 
-TEST(TrainingIterationTest, GoesOnWhenNothingCanBeRecorded) {
+TEST(TrainingIterationTest, ContinuesWhenNothingCanBeCaptured) {
   Iteration plain, failing;
   const auto expected = plain.train(nullptr);
-  EXPECT_EQ(failing.train(std::make_unique<CannotRecord>()), expected);
+  EXPECT_EQ(failing.train(std::make_unique<CannotCapture>()), expected);
   EXPECT_TRUE(torch::equal(failing.layer->weight, plain.layer->weight));
 }
 
 TEST(TrainingIterationTest, MeansAreOverTheIterationsSinceTheLastTime) {
   auto weight = torch::zeros({}).set_requires_grad(true);
-  Sgd optimizer({{{weight}, 0.0, 0.0}}, 0);
   TrainingIteration iteration(
-      optimizer,
-      [&](const Tensors& inputs) -> std::vector<methods::LossTerm> {
-        return {{"value", (inputs[0] + weight).sum()}};
+      {Sgd({{{weight}, 0.0, 0.0}}, 0), {}},
+      [&](const Batch& batch, const std::string&) -> Terms {
+        return {{"value", (batch.source_images + weight).sum()}};
       },
       {}, torch::kCPU, nullptr);
   EXPECT_TRUE(iteration.take_means().empty());
-  iteration.run({torch::tensor({1.0F})}, 1);
-  iteration.run({torch::tensor({4.0F})}, 1);
+  iteration.run({.source_images = torch::tensor({1.0F})}, 1);
+  iteration.run({.source_images = torch::tensor({4.0F})}, 1);
   EXPECT_EQ(iteration.take_means(), (std::map<std::string, double>{{"value", 2.5}}));
   EXPECT_TRUE(iteration.sums().empty());
-  iteration.run({torch::tensor({7.0F})}, 1);
+  iteration.run({.source_images = torch::tensor({7.0F})}, 1);
   EXPECT_EQ(iteration.take_means(), (std::map<std::string, double>{{"value", 7.0}}));
 }
 
 TEST(TrainingIterationTest, SumsCanBeSavedAndTakenUp) {
   auto weight = torch::zeros({}).set_requires_grad(true);
-  Sgd optimizer({{{weight}, 0.0, 0.0}}, 0);
-  const auto losses = [&](const Tensors& inputs) -> std::vector<methods::LossTerm> {
-    return {{"value", (inputs[0] + weight).sum()}};
+  const auto losses = [&](const Batch& batch, const std::string&) -> Terms {
+    return {{"value", (batch.source_images + weight).sum()}};
   };
-  TrainingIteration first(optimizer, losses, {}, torch::kCPU, nullptr);
-  first.run({torch::tensor({1.0F})}, 1);
-  TrainingIteration second(optimizer, losses, {}, torch::kCPU, nullptr);
+  const Optimizers optimizers{Sgd({{{weight}, 0.0, 0.0}}, 0), {}};
+  TrainingIteration first(optimizers, losses, {}, torch::kCPU, nullptr);
+  first.run({.source_images = torch::tensor({1.0F})}, 1);
+  TrainingIteration second(optimizers, losses, {}, torch::kCPU, nullptr);
   second.set_sums(first.sums());
-  second.run({torch::tensor({2.0F})}, 1);
+  second.run({.source_images = torch::tensor({2.0F})}, 1);
   EXPECT_EQ(second.take_means().at("value"), 1.5);
 }
 
-TEST(CudaGraphCapturerForTest, OnIsRefusedWhereNothingCanBeRecorded) {
+// f = a^2 + b. SGD at the rate 0.5 takes a from 1 to 0; Adam's first update of b is its rate,
+// nearly. The second phase is computed on the weights that the first has left.
+TEST(TrainingIterationTest, PhasesMinimiseOneAfterTheOtherEachWithItsOwnOptimiser) {
+  auto a = torch::ones({}).set_requires_grad(true), b = torch::zeros({}).set_requires_grad(true);
+  Optimizers optimizers{Sgd({{{a}, 0.5, 0.0}}, 0), {}};
+  optimizers.own.emplace("own", Adam({b}, 0.25));
+  std::vector<double> seen;
+  TrainingIteration iteration(
+      optimizers,
+      [&](const Batch&, const std::string& phase) -> Terms {
+        seen.push_back(a.item<double>());
+        return {{phase.empty() ? "first" : "second", a * a + b}};
+      },
+      {}, torch::kCPU, nullptr);
+  iteration.run({}, 1, {"", "own"});
+  EXPECT_EQ(seen, (std::vector<double>{1, 0}));
+  EXPECT_EQ(a.item<double>(), 0);
+  EXPECT_NEAR(b.item<double>(), -0.25, 1e-6);
+  EXPECT_EQ(iteration.take_means(), (std::map<std::string, double>{{"first", 1}, {"second", 0}}));
+
+  auto state = iteration.optimizers().state();
+  EXPECT_TRUE(state.contains("own.mean.0"));
+  EXPECT_TRUE(state.contains("momentum.0"));
+  iteration.optimizers().load_state(state);
+  iteration.reset();
+  EXPECT_FALSE(iteration.optimizers().state().contains("own.mean.0"));
+}
+
+TEST(CudaGraphCapturerForTest, OnIsRefusedWhereNothingCanBeCaptured) {
   compute::ComputeOptions compute;
   EXPECT_EQ(cuda_graph_capturer_for(compute, torch::kCPU, true, "it"), nullptr);
   compute.graph = compute::GraphMode::kOn;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -17,7 +18,8 @@ struct ClassPrototypes {
   int64_t step = 0;                       ///< time step of the capture, from 0
   torch::Tensor pixels = {};              ///< uint8 [M, H, W, 3]
   torch::Tensor soft_labels = {};         ///< float [M, K]
-  std::vector<std::string> origins = {};  ///< [M]: names of the images
+  std::vector<int64_t> image_ids = {};    ///< [M]: index in the step's target set
+  std::vector<std::string> origins = {};  ///< [M]: file names; empty until `name_images`
 };
 
 /// Prototypes selected by index.
@@ -64,6 +66,10 @@ class PrototypeMemory {
   /// `Error` when a soft label is not a finite number, and `std::invalid_argument` for
   /// shapes that do not fit the others. The memory is then as it was.
   void put(ClassPrototypes prototypes);
+  /// Sets the origins of all prototypes whose images have no name yet, and forgets their
+  /// ids, which belong to the step. For the engine: a method does not see file names,
+  /// since a class folder may be part of them.
+  void name_images(const std::function<std::string(int64_t image_id)>& name_of);
 
   /// Prototype i is number i % per_class() of class i / per_class(), in the order of
   /// `classes()`. The batch is on the CPU.

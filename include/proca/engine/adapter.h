@@ -15,7 +15,8 @@
 #include "proca/state/state_directory.h"
 
 namespace proca::training {
-struct TrainingMachine;
+class TrainingIteration;
+class TrainingWarmUp;
 }  // namespace proca::training
 
 namespace proca::engine {
@@ -66,7 +67,6 @@ struct AdaptOptions {
 struct RunIdentity;
 class StateSession;
 class StepInputs;
-class TrainingWarmUp;
 
 /// The outcome of a step.
 struct StepOutcome {
@@ -100,9 +100,9 @@ struct StepIdentity {
 /// What an adapter works with. `proca run` makes these itself, because it writes to the state
 /// and decodes images between the steps.
 struct AdapterParts {
-  std::shared_ptr<StateSession> session;         ///< what steps write
-  std::shared_ptr<StepInputs> inputs;            ///< what steps read
-  std::shared_ptr<TrainingWarmUp> warm_up = {};  ///< of the first step; may be null
+  std::shared_ptr<StateSession> session;                   ///< what steps write
+  std::shared_ptr<StepInputs> inputs;                      ///< what steps read
+  std::shared_ptr<training::TrainingWarmUp> warm_up = {};  ///< of the first step; may be null
 };
 
 /// Takes a state directory through time steps: unlabelled images come in, the
@@ -164,17 +164,17 @@ class Adapter {
   methods::TrainingRecipe recipe_;
   AdapterParts parts_;
   models::ClassifierNetwork network_{nullptr};
-  std::unique_ptr<methods::Method> method_;             // built by the first step
-  std::unique_ptr<training::TrainingMachine> machine_;  // of the last step
-  StepIdentity identity_;                               // of the step under way
+  std::unique_ptr<methods::Method> method_;                 // built by the first step
+  std::unique_ptr<training::TrainingIteration> iteration_;  // of the last step
+  StepIdentity identity_;                                   // of the step under way
   bool has_failed_ = false;
 };
 
 /// Starts to get a GPU ready for the next step's training, beside what the caller does
 /// meanwhile. Null where there is nothing to prepare: on a CPU, with several ranks, for a
 /// method that does not train.
-std::shared_ptr<TrainingWarmUp> begin_training_warm_up(const AdaptOptions& options,
-                                                       const StateSession& session);
+std::shared_ptr<training::TrainingWarmUp> begin_training_warm_up(const AdaptOptions& options,
+                                                                 const StateSession& session);
 
 /// Makes `folder` a state that has the source model of `source` and no step yet.
 /// Does nothing if it is one already.

@@ -54,7 +54,8 @@ void predict(const models::ClassifierNetwork& network, const data::ImageStore& s
 /// All images of the store in order, batch by batch, as the network sees them in
 /// evaluation, on the options' device. Without gradients.
 void visit_images(const data::ImageStore& store, const data::Preprocessing& preprocessing,
-                  const InferenceOptions& options, const methods::StepContext::Visitor& visitor);
+                  const InferenceOptions& options,
+                  const methods::StepContext::BatchFunction& function);
 
 /// The network's outputs on all images of the store, in order, on the CPU. Nothing is read
 /// back from a GPU before the last image.

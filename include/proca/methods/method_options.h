@@ -10,9 +10,8 @@
 
 namespace proca::methods {
 
-/// `--method NAME` and the options of all methods, as a command offers them: an
-/// option is there once, however many methods have it, and goes to the method that
-/// was chosen.
+/// `--method NAME` and the options of all methods, as a command offers them: each option
+/// once, however many methods have it. Values go to the chosen method.
 ///
 /// Example:
 /// ```
@@ -37,8 +36,8 @@ class MethodOptions {
     MethodFactory build;
     std::shared_ptr<OptionSet> options;
   };
-  /// Sets the values given for the chosen method, after `defaults` (option -> value),
-  /// which yield to what the user chose; those of other methods are passed over.
+  /// Sets the chosen method's options: first `defaults` (option -> values), where those of
+  /// other methods are ignored, then what the user gave.
   /// Throws `InvalidOption` for an unknown method and for an option that the chosen
   /// method does not have, `InputError` for a default that no method has.
   Resolved resolve(const std::map<std::string, std::vector<std::string>>& defaults = {}) const;

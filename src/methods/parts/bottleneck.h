@@ -18,13 +18,13 @@ struct Bottleneck {
 
   void bind(OptionSet& options);
 
-  /// What a method wants to be there.
+  /// The layers that a method inserts.
   struct Layers {
     std::string behind_linear = {};  ///< ", batch-norm, relu"; nothing for a linear layer alone
     models::LinearStart neck = {}, head = {};
   };
-  /// Puts the bottleneck and a fresh classifier into a network that has no neck. One
-  /// that has came from the step before, and stays as it is.
+  /// Inserts the bottleneck and a new classifier into a network that has no neck. One with
+  /// a neck comes from the previous step, and stays as it is.
   void prepare(models::ClassifierNetwork& network, const Layers& layers, uint64_t seed) const;
 };
 

@@ -1,10 +1,8 @@
 #include "methods/parts/cida_adaptation.h"
 
-#include <array>
 #include <cmath>
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
-#include <fmt/format.h>
 
 #include "losses/guides.h"
 #include "proca/core/error.h"
@@ -13,35 +11,43 @@
 namespace proca::methods {
 
 using models::NamedTensors;
-using models::part_of;
-using models::put_part;
 namespace {
 
-// Autocasting keeps narrow copies of weights for the length of an iteration, but here
-// they change with every loss; and layers this small gain nothing by it.
+// Autocast caches narrow copies of weights for a whole iteration, but here they change
+// with every phase; and layers this small gain nothing by it.
 class FullPrecision {
   c10::impl::ExcludeDispatchKeyGuard guard_{c10::autocast_dispatch_keyset};
 };
 
-// In the order in which they are stepped; those before kProxyClasses move the guides, too.
-enum Objective : size_t { kApart, kAttraction, kClasses, kProxyClasses, kReconstruction };
-constexpr std::array<std::string_view, 5> kObjectives = {
-    "guides-apart", "guide-attraction", "confident-classes", "proxy-classes", "reconstruction"};
+constexpr const char* kApart = "guides-apart";
+constexpr const char* kAttraction = "guide-attraction";
+constexpr const char* kClasses = "confident-classes";
+constexpr const char* kProxyClasses = "proxy-classes";
+constexpr const char* kReconstruction = "reconstruction";
 
 }  // namespace
 
 CidaAdaptation::CidaAdaptation(CidaNetwork& network, const CidaAdaptationOptions& options)
-    : options_(options), network_(network) {
+    : options_(options), network_(network) {}
+
+std::vector<OptimizerSpec> CidaAdaptation::optimizers() const {
   const auto coders = network_.coder_parameters();
   auto with_guides = coders;
   with_guides.push_back(network_.guides());
-  for (size_t i = 0; i < kObjectives.size(); ++i) {
-    adams_.emplace_back(i < kProxyClasses ? with_guides : coders, options.adam_lr);
-  }
+  const double lr = options_.adam_lr;
+  return {{kApart, with_guides, lr},
+          {kAttraction, with_guides, lr},
+          {kClasses, coders, lr},
+          {kProxyClasses, coders, lr},
+          {kReconstruction, coders, lr}};
+}
+
+std::vector<std::string> CidaAdaptation::phases(bool is_warm_up) {
+  if (is_warm_up) return {kProxyClasses, kReconstruction};
+  return {kApart, kAttraction, kClasses, kProxyClasses, kReconstruction};
 }
 
 void CidaAdaptation::begin_step() {
-  for (auto& adam : adams_) adam.reset();
   target_latents_.reset();
   confident_.reset();
 }
@@ -49,7 +55,7 @@ void CidaAdaptation::begin_step() {
 const torch::Tensor& CidaAdaptation::target_latents(const StepContext& context) {
   if (!target_latents_.defined()) {
     std::vector<torch::Tensor> parts;
-    context.visit_target([&](const torch::Tensor& images, const torch::Tensor&) {
+    context.for_each_target_batch([&](const torch::Tensor& images, const torch::Tensor&) {
       parts.push_back(network_.frozen_latents(images));
     });
     target_latents_ = torch::cat(parts);
@@ -57,9 +63,17 @@ const torch::Tensor& CidaAdaptation::target_latents(const StepContext& context) 
   return target_latents_;
 }
 
-// A class without a Gaussian has no place for its guide to start from.
+// A class without a Gaussian has no initial value for its guide.
 torch::Tensor CidaAdaptation::guides_of(const adaptation::ClassGaussians& gaussians) {
   return network_.guides().index_select(0, gaussians.classes());
+}
+
+torch::Tensor CidaAdaptation::decoded(const torch::Tensor& latents) {
+  return network_.decode(network_.encode(latents));
+}
+
+torch::Tensor CidaAdaptation::reconstruction_error(const torch::Tensor& latents) {
+  return (latents - decoded(latents)).square().sum(1).mean();
 }
 
 void CidaAdaptation::begin_epoch(const adaptation::ClassGaussians& gaussians,
@@ -78,67 +92,58 @@ void CidaAdaptation::begin_epoch(const adaptation::ClassGaussians& gaussians,
   confident_.index_fill_(0, order.narrow(0, 0, count), true);
 }
 
-LossTerm CidaAdaptation::minimise(size_t objective, const torch::Tensor& loss) {
-  adams_[objective].minimise(loss);
-  return {kObjectives[objective], loss.detach(), /*weight=*/0};
-}
-
-std::vector<LossTerm> CidaAdaptation::warm_up(const torch::Tensor& target_ids,
-                                              const adaptation::ClassGaussians& gaussians,
-                                              const StepContext& context) {
-  const FullPrecision full_precision;
-  const auto latents = target_latents(context).index_select(0, target_ids);
+NamedTensors CidaAdaptation::prepare(const torch::Tensor& target_ids,
+                                     const adaptation::ClassGaussians& gaussians,
+                                     const StepContext& context) {
+  const torch::NoGradGuard no_grad;
+  const auto& latents = target_latents(context);
   RandomStream random(context.seed, "proxy source", static_cast<uint64_t>(context.step),
                       static_cast<uint64_t>(context.epoch),
                       static_cast<uint64_t>(context.iteration));
   const auto labels = gaussians.draw_labels(context.batch_size, random);
-  const auto proxies = gaussians.sample(labels, random);
-  const auto decoded = [&](const torch::Tensor& u) { return network_.decode(network_.encode(u)); };
-  const auto error = [&](const torch::Tensor& u) {
-    return (u - decoded(u)).square().sum(1).mean();
-  };
-  std::vector<LossTerm> terms;
-  terms.push_back(
-      minimise(kProxyClasses,
-               losses::cross_entropy(network_.classify_with_negative(decoded(proxies)), labels)));
-  terms.push_back(minimise(kReconstruction, error(proxies) + error(latents)));
-  return terms;
-}
-
-std::vector<LossTerm> CidaAdaptation::adapt(const torch::Tensor& target_ids,
-                                            const adaptation::ClassGaussians& gaussians,
-                                            const StepContext& context) {
-  const FullPrecision full_precision;
-  const double temperature = options_.guide_temperature;
-  // How many are chosen must be known on the host in any case.
+  NamedTensors inputs = {{"latents", latents.index_select(0, target_ids)},
+                         {"proxies", gaussians.sample(labels, random)},
+                         {"proxy labels", labels}};
+  if (!confident_.defined()) return inputs;  // In the warm-up.
   const auto ids = target_ids.cpu();
   const auto chosen = ids.masked_select(confident_.index_select(0, ids));
-  const auto latents = target_latents(context).index_select(0, chosen.to(network_.device()));
-  const auto nearest = [&] {
-    const torch::NoGradGuard no_grad;
-    return losses::guide_similarities(network_.encode(latents), guides_of(gaussians)).argmax(1);
-  }();
-  std::vector<LossTerm> terms;
-  terms.push_back(
-      minimise(kApart, losses::guide_separation_loss(guides_of(gaussians), temperature)));
-  if (chosen.numel() > 0) {
-    terms.push_back(
-        minimise(kAttraction, losses::guide_attraction_loss(network_.encode(latents), nearest,
-                                                            guides_of(gaussians), temperature)));
-    const auto answers = network_.classify(network_.decode(network_.encode(latents)));
-    terms.push_back(minimise(
-        kClasses, losses::cross_entropy(answers, gaussians.classes().index_select(0, nearest))));
+  if (chosen.numel() == 0) return inputs;
+  const auto confident = latents.index_select(0, chosen.to(network_.device()));
+  inputs["confident latents"] = confident;
+  inputs["nearest guides"] =
+      losses::guide_similarities(network_.encode(confident), guides_of(gaussians)).argmax(1);
+  return inputs;
+}
+
+std::vector<LossTerm> CidaAdaptation::compute_losses(const AdaptationBatch& batch,
+                                                     const adaptation::ClassGaussians& gaussians,
+                                                     const std::string& phase) {
+  const FullPrecision full_precision;
+  const double temperature = options_.guide_temperature;
+  if (phase == kApart) {
+    return {{kApart, losses::guide_separation_loss(guides_of(gaussians), temperature)}};
   }
-  for (auto& term : warm_up(target_ids, gaussians, context)) terms.push_back(std::move(term));
-  return terms;
+  if (phase == kProxyClasses) {
+    const auto logits = network_.classify_with_negative(decoded(batch.inputs.at("proxies")));
+    return {{kProxyClasses, losses::cross_entropy(logits, batch.inputs.at("proxy labels"))}};
+  }
+  if (phase == kReconstruction) {
+    return {{kReconstruction, reconstruction_error(batch.inputs.at("proxies")) +
+                                  reconstruction_error(batch.inputs.at("latents"))}};
+  }
+  const auto latents = batch.input("confident latents"), nearest = batch.input("nearest guides");
+  if (!latents.defined()) return {};
+  if (phase == kAttraction) {
+    return {{kAttraction, losses::guide_attraction_loss(network_.encode(latents), nearest,
+                                                        guides_of(gaussians), temperature)}};
+  }
+  return {{kClasses, losses::cross_entropy(network_.classify(decoded(latents)),
+                                           gaussians.classes().index_select(0, nearest))}};
 }
 
 NamedTensors CidaAdaptation::save() const {
   NamedTensors state = {{"guides_ready", torch::tensor({guides_ready_ ? 1 : 0}, torch::kInt64)}};
   if (confident_.defined()) state["confident"] = confident_;
-  for (size_t i = 0; i < adams_.size(); ++i) {
-    put_part(state, fmt::format("{}.", kObjectives[i]), adams_[i].state());
-  }
   return state;
 }
 
@@ -148,9 +153,6 @@ void CidaAdaptation::load(const NamedTensors& state) {
   guides_ready_ = ready->second.item<int64_t>() != 0;
   const auto confident = state.find("confident");
   confident_ = confident == state.end() ? torch::Tensor() : confident->second;
-  for (size_t i = 0; i < adams_.size(); ++i) {
-    adams_[i].load_state(part_of(state, fmt::format("{}.", kObjectives[i])));
-  }
   target_latents_.reset();
 }
 

@@ -13,7 +13,7 @@ constexpr const char* kLayout =
 // Where the parts begin in it.
 constexpr size_t kEncoder = 2, kDecoder = 5, kEnd = 8;
 
-/// Evaluation mode for as long as it lives.
+/// Evaluation mode within a scope.
 class Evaluation {
  public:
   explicit Evaluation(torch::nn::Module& module)

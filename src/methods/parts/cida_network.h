@@ -12,26 +12,26 @@
 
 namespace proca::methods {
 
-/// A classifier network as CIDA sees it:
+/// A classifier network with CIDA's layers:
 ///
 ///     images -> backbone -> f_s -> u -> E -> v -> D' -> u' -> g
 ///
 /// f_s, E and D' are the network's neck, in this order; g, the classifier, has a row
-/// for each of the K classes and one more for what is none of them. That row is not
-/// part of the network, which answers with the K classes only.
+/// for each of the K classes and one more for "none of them". That row is not part of the
+/// network, which predicts the K classes only.
 class CidaNetwork {
  public:
   static constexpr int64_t kLatentSize = 256;
 
-  /// Puts the layers in, unless they are there. Throws `InputError` for a network
-  /// that has others.
+  /// Inserts the layers, unless they are there. Throws `InputError` for a network with
+  /// other layers.
   CidaNetwork(models::ClassifierNetwork network, uint64_t seed);
 
   /// u of images, in the network's mode.
   torch::Tensor latents(const torch::Tensor& images);
   /// The same with a backbone that is not trained: in evaluation mode, without gradients.
   torch::Tensor latents_behind_frozen_backbone(const torch::Tensor& images);
-  /// All of it in evaluation mode and without gradients; the network's mode comes back.
+  /// All of it in evaluation mode and without gradients; the network's mode is restored.
   torch::Tensor frozen_latents(const torch::Tensor& images);
 
   torch::Tensor encode(const torch::Tensor& latents);  ///< E: u -> v

@@ -23,12 +23,12 @@ torch::Tensor ClassWeights::of(const torch::Tensor& labels) const {
   return weights_.index_select(0, labels);
 }
 
-std::map<std::string, torch::Tensor> ClassWeights::save() const {
+models::NamedTensors ClassWeights::save() const {
   if (!weights_.defined()) return {};
   return {{kName, weights_.to(torch::kCPU)}};
 }
 
-void ClassWeights::load(const std::map<std::string, torch::Tensor>& tensors) {
+void ClassWeights::load(const models::NamedTensors& tensors) {
   reset();
   if (const auto found = tensors.find(kName); found != tensors.end()) set(found->second);
 }

@@ -1,14 +1,11 @@
 #pragma once
 
-#include <map>
-#include <string>
-
-#include <torch/types.h>
+#include "proca/models/named_tensors.h"
 
 namespace proca::methods {
 
-/// How much each source class counts: for all of them the same until a method has
-/// found out what the target shows.
+/// The weight of each source class: 1 until a method has estimated which classes the
+/// target shows.
 class ClassWeights {
  public:
   explicit ClassWeights(torch::Device device) : device_(device) {}
@@ -19,13 +16,13 @@ class ClassWeights {
   void set(const torch::Tensor& weights);
   /// The weight of each label's class, float [N], for labels on the device.
   torch::Tensor of(const torch::Tensor& labels) const;
-  /// Whether a class may have the weight zero. Known on the host: asking costs no
+  /// Whether a class may have the weight zero. Known on the host, without
   /// synchronisation.
   bool some_are_zero() const { return some_are_zero_; }
 
-  /// For a method's `save` and `load`. Nothing as long as every class has weight 1.
-  std::map<std::string, torch::Tensor> save() const;
-  void load(const std::map<std::string, torch::Tensor>& tensors);
+  /// For a method's `save` and `load`. Nothing while every class has weight 1.
+  models::NamedTensors save() const;
+  void load(const models::NamedTensors& tensors);
 
  private:
   torch::Device device_;

@@ -27,7 +27,7 @@ torch::Tensor DiscriminatorImpl::forward(const torch::Tensor& features) {
   auto values = hidden(first_->forward(features), first_norm_);
   values = hidden(second_->forward(values), second_norm_);
   values = last_->forward(values);
-  // Under autocasting it is bfloat16, too coarse for what losses make of it.
+  // Under autocast it is bfloat16, too coarse for the losses.
   return values.scalar_type() == torch::kBFloat16 ? values.to(torch::kFloat32) : values;
 }
 

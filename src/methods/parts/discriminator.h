@@ -13,27 +13,27 @@
 
 namespace proca::methods {
 
-/// What a `Discriminator` looks like.
+/// The architecture of a `Discriminator`.
 struct DiscriminatorOptions {
   int64_t inputs = 1;  ///< size of a feature
   int64_t hidden = 1024;
   int64_t outputs = 1;
   enum class Norm { kNone, kBatch } norm = Norm::kNone;
-  double dropout = 0;  ///< share of the hidden units that are left out in training
+  double dropout = 0;  ///< probability, for hidden units
   models::LinearStart first = {}, second = {}, last = {};
-  std::string purpose = "discriminator";  ///< of the random streams that weights come from
+  std::string purpose = "discriminator";  ///< of the random streams of initial weights
 };
 
-/// Features -> logits, by two hidden layers:
+/// An MLP with two hidden layers, from features to logits:
 ///
 ///     linear [batch-norm] relu [dropout]    inputs -> hidden
 ///     linear [batch-norm] relu [dropout]    hidden -> hidden
 ///     linear                                hidden -> outputs
 ///
-/// With one output it is a domain discriminator. There is no sigmoid at the end: the
-/// losses take logits, of which no logarithm is ever that of a rounded zero.
+/// With one output it is a domain discriminator. There is no sigmoid at the end: losses on
+/// logits never take the logarithm of a rounded zero.
 ///
-/// Nobody asks it in evaluation mode, so batch-norm keeps no running statistics.
+/// It is used in training only, so batch-norm keeps no running statistics.
 class DiscriminatorImpl : public torch::nn::Module {
  public:
   DiscriminatorImpl(const DiscriminatorOptions& options, uint64_t seed);

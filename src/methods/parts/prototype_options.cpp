@@ -33,7 +33,7 @@ void bind_detection(PrototypeOptions& values, OptionSet& options) {
   options.bind("label-shift-temperature", values.detection.temperature,
                "softens the probabilities of label-shift", 0.01, 1000.0);
   options.bind_choice<ModelChoice>(
-      "detection-model", values.detection_model, "whose probabilities detection looks at",
+      "detection-model", values.detection_model, "whose probabilities detection uses",
       {{"source", ModelChoice::kSource}, {"current", ModelChoice::kCurrent}});
 }
 

@@ -13,8 +13,8 @@
 
 namespace proca::methods {
 
-/// ProCA as its paper describes it, or as its authors' program does it. Where the
-/// two differ, the options below are empty and follow the variant.
+/// ProCA as described in the paper, or as implemented by its authors. Where the two differ,
+/// the options below are empty and follow the variant.
 ///
 /// | option | paper | authors-code |
 /// |---|---|---|
@@ -28,22 +28,22 @@ namespace proca::methods {
 /// | memory-score | highest | first |
 enum class Variant { kPaper, kAuthorsCode };
 
-/// What a class's stored score becomes when its prototypes are replaced.
+/// The stored score of a class whose prototypes are replaced.
 enum class MemoryScore {
-  kFirst,    ///< it stays that of the first capture
-  kHighest,  ///< it rises to the new one
+  kFirst,    ///< stays that of the first capture
+  kHighest,  ///< becomes the new one, which is at least as high
 };
 
 /// Where the source centres of the contrastive loss come from.
 enum class Centres {
-  kByModel,    ///< as `centre-model` and `centres-every` say
+  kByModel,    ///< by `centre-model` and `centres-every`
   kAtCapture,  ///< the current network's, computed at each capture: for networks whose
                ///< features are not those of the source model
   kNever,      ///< there are none, and no contrastive loss
 };
 
 /// Everything about detection, pseudo-labels, prototypes and the two losses on
-/// them; shared by ProCA and by methods that borrow its prototypes.
+/// them; shared by ProCA and by methods that use its prototypes.
 struct PrototypeOptions {
   Variant variant = Variant::kPaper;
 
@@ -63,7 +63,7 @@ struct PrototypeOptions {
 
   std::optional<ModelChoice> centre_model;
   int64_t centres_every = 5;  ///< epochs
-  /// Not an option: for the method that borrows the prototypes to set, before `bind`.
+  /// Not an option: set before `bind` by the method that uses the prototypes.
   Centres centres = Centres::kByModel;
 
   double lambda = 0.1;  ///< weight of the contrastive loss
@@ -75,7 +75,7 @@ struct PrototypeOptions {
 
   void bind(OptionSet& options);
 
-  // The fields that follow the variant, with its value put in.
+  // The fields that follow the variant, resolved.
   ModelChoice resolved_pseudo_label_model() const;
   adaptation::CentroidSpace resolved_centroid_space() const;
   adaptation::HerdingOptions resolved_herding() const;

@@ -46,18 +46,18 @@ void PrototypeReplay::begin_step(const StepContext& context) {
     log_warning(fmt::format("the memory holds {} prototypes per class and stays at that, not {}",
                             memory_.per_class(), options_.prototypes));
   }
-  const auto source_view = context.predict_target(ModelChoice::kSource);
-  const auto& detection_view = options_.detection_model == ModelChoice::kSource
-                                   ? source_view
-                                   : context.predict_target(ModelChoice::kCurrent);
+  const auto source = context.predict_target(ModelChoice::kSource);
+  const auto& detection = options_.detection_model == ModelChoice::kSource
+                              ? source
+                              : context.predict_target(ModelChoice::kCurrent);
   decisions_.emplace();
   decisions_->detection = options_.detection;
   decisions_->source_prior = context.source_prior.to(torch::kCPU, torch::kFloat32);
   decisions_->shared_classes = adaptation::detect_shared_classes(
-      {.probabilities = detection_view.probabilities, .source_prior = context.source_prior},
+      {.probabilities = detection.probabilities, .source_prior = context.source_prior},
       options_.detection);
   check_budget(context);
-  label_images(source_view);
+  label_images(source);
   centres_.reset();
   if (options_.centres == Centres::kByModel) {
     centres_ = context.source_centres(ModelChoice::kSource);
@@ -66,13 +66,13 @@ void PrototypeReplay::begin_step(const StepContext& context) {
   captures_ = 0;
 }
 
-// Without prototypes nothing is compared with the centres, and the pass is saved.
+// Without prototypes the centres are not used, and the pass is saved.
 void PrototypeReplay::refresh_centres(const StepContext& context) {
   if (options_.centres != Centres::kAtCapture || memory_.size() == 0) return;
   centres_ = context.source_centres(ModelChoice::kCurrent);
 }
 
-// Better now than when the prototypes are captured, hours later.
+// Checked now, not when prototypes are captured, hours later.
 void PrototypeReplay::check_budget(const StepContext& context) const {
   if (options_.memory_budget == 0) return;
   int64_t num_classes = memory_.num_classes();
@@ -96,7 +96,7 @@ void PrototypeReplay::label_images(const Predictions& predictions) {
   labels_ = decisions_->pseudo_labels.labels.to(device());
 }
 
-// The frozen source model has nothing new to say: its labels and centres stay.
+// Labels and centres of the frozen source model stay the same.
 void PrototypeReplay::begin_epoch(const StepContext& context) {
   if (options_.resolved_pseudo_label_model() == ModelChoice::kCurrent &&
       adaptation::is_due(context.epoch, options_.pseudo_labels_every)) {
@@ -114,7 +114,7 @@ void PrototypeReplay::end_epoch(const StepContext& context) {
 }
 
 // The first capture of a step adds the classes that are new; later ones also
-// replace classes whose evidence is at least as strong as what is stored.
+// replace classes whose score is at least the stored one.
 void PrototypeReplay::capture(const StepContext& context) {
   const auto predictions = context.predict_target(ModelChoice::kCurrent);
   const ScopeTimer timer("capturing prototypes");
@@ -123,7 +123,7 @@ void PrototypeReplay::capture(const StepContext& context) {
     const bool known = memory_.contains(label);
     if (known && (captures_ == 0 || score < memory_.at(label).score)) continue;
     auto chosen = choose_prototypes(label, predictions, context);
-    if (chosen.origins.empty()) continue;  // No image has this label.
+    if (chosen.image_ids.empty()) continue;  // No image has this label.
     const bool keeps_score = known && options_.resolved_memory_score() == MemoryScore::kFirst;
     chosen.score = keeps_score ? memory_.at(label).score : score;
     memory_.put(std::move(chosen));
@@ -143,11 +143,8 @@ adaptation::ClassPrototypes PrototypeReplay::choose_prototypes(int64_t label,
   prototypes.label = label;
   prototypes.step = context.step;
   if (chosen.empty()) return prototypes;
-  std::vector<int64_t> ids;
-  for (const int64_t place : chosen) {
-    ids.push_back(members[static_cast<size_t>(place)]);
-    prototypes.origins.push_back(context.target_name(ids.back()));
-  }
+  auto& ids = prototypes.image_ids;
+  for (const int64_t index : chosen) ids.push_back(members[static_cast<size_t>(index)]);
   prototypes.pixels = context.target_pixels(ids);
   prototypes.soft_labels = predictions.probabilities.index_select(0, to_tensor(ids));
   return prototypes;
@@ -157,7 +154,7 @@ torch::Tensor PrototypeReplay::pseudo_labels(const torch::Tensor& target_ids) co
   return labels_.index_select(0, target_ids);
 }
 
-PrototypeReplay::Replay PrototypeReplay::replay(const StepContext& context) {
+models::NamedTensors PrototypeReplay::prepare(const StepContext& context) {
   const std::vector<int64_t> key = {context.step, context.epoch, context.num_iterations,
                                     context.batch_size, memory_.size()};
   if (key != order_is_for_) {
@@ -166,15 +163,17 @@ PrototypeReplay::Replay PrototypeReplay::replay(const StepContext& context) {
     order_is_for_ = key;
   }
   auto indexes = order_.at(static_cast<size_t>(context.iteration));
-  // One image alone may have no batch statistics; twice, the means are the same.
+  // Batch statistics of a single image may be undefined; of it twice, the means are the same.
   if (indexes.size() == 1) indexes.push_back(indexes.front());
   if (indexes.empty()) return {};
   const auto batch = mirror_.gather(memory_, indexes);
-  return {.images = context.to_input(batch.pixels),
-          .labels = batch.labels,
-          .soft_labels = batch.soft_labels,
-          .centres = centres_,
-          .negatives = draw_negatives(batch.labels, context)};
+  models::NamedTensors inputs = {{"replay.images", context.to_input(batch.pixels)},
+                                 {"replay.labels", batch.labels},
+                                 {"replay.soft_labels", batch.soft_labels},
+                                 {"replay.centres", centres_},
+                                 {"replay.negatives", draw_negatives(batch.labels, context)}};
+  std::erase_if(inputs, [](const auto& input) { return !input.second.defined(); });
+  return inputs;
 }
 
 torch::Tensor PrototypeReplay::draw_negatives(const torch::Tensor& labels,
@@ -187,31 +186,24 @@ torch::Tensor PrototypeReplay::draw_negatives(const torch::Tensor& labels,
   return losses::sample_negatives(labels, network_->num_classes(), count, random);
 }
 
-std::vector<torch::Tensor> PrototypeReplay::Replay::tensors() const {
-  return {images, labels, soft_labels, centres, negatives};
+void PrototypeReplay::add_losses(std::vector<LossTerm>& terms, const AdaptationBatch& batch,
+                                 const models::NetworkOutput& output) const {
+  terms.push_back(
+      {"alignment",
+       losses::prototype_contrastive_loss(
+           output.features, batch.inputs.at("replay.labels"), batch.inputs.at("replay.centres"),
+           options_.resolved_contrast(), batch.input("replay.negatives")),
+       options_.lambda});
+  terms.push_back({"distillation",
+                   losses::soft_cross_entropy(output.logits, batch.inputs.at("replay.soft_labels")),
+                   options_.eta});
 }
 
-PrototypeReplay::Replay PrototypeReplay::Replay::from(const std::vector<torch::Tensor>& tensors) {
-  return {tensors.at(0), tensors.at(1), tensors.at(2), tensors.at(3), tensors.at(4)};
-}
-
-std::vector<LossTerm> PrototypeReplay::losses_on(const Replay& replay,
-                                                 const models::NetworkOutput& output) const {
-  if (replay.empty()) return {};
-  TORCH_CHECK(replay.centres.defined(), "prototypes are replayed without source centres");
-  return {{"alignment",
-           losses::prototype_contrastive_loss(output.features, replay.labels, replay.centres,
-                                              options_.resolved_contrast(), replay.negatives),
-           options_.lambda},
-          {"distillation", losses::soft_cross_entropy(output.logits, replay.soft_labels),
-           options_.eta}};
-}
-
-std::map<std::string, torch::Tensor> PrototypeReplay::save() const {
+models::NamedTensors PrototypeReplay::save() const {
   if (!decisions_) return {};
   const auto& shared = decisions_->shared_classes;
   const auto& pseudo = decisions_->pseudo_labels;
-  std::map<std::string, torch::Tensor> state = {
+  models::NamedTensors state = {
       {"shared.classes", to_tensor(shared.classes)},
       {"shared.sums", to_tensor(shared.sums)},
       {"shared.cumulative", to_tensor(shared.cumulative)},
@@ -226,7 +218,7 @@ std::map<std::string, torch::Tensor> PrototypeReplay::save() const {
   return state;
 }
 
-void PrototypeReplay::load(const std::map<std::string, torch::Tensor>& tensors) {
+void PrototypeReplay::load(const models::NamedTensors& tensors) {
   if (tensors.empty()) return;
   const auto get = [&](const std::string& name, torch::Dtype type) {
     const auto found = tensors.find(name);

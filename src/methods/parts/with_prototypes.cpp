@@ -21,8 +21,8 @@ struct Values {
   ReplayLoss replay = ReplayLoss::kSoft;
 
   Values() {
-    // The inner method may have put layers in that the source model lacks, so its
-    // centres need not fit.
+    // The inner method may have inserted layers that the source model lacks, so the source
+    // model's centres may not fit.
     prototypes.centres = Centres::kAtCapture;
     prototypes.pseudo_label_model = ModelChoice::kSource;
   }
@@ -41,13 +41,15 @@ class WithPrototypes final : public Method {
       : values_(values),
         inner_(std::move(inner)),
         network_(network),
-        prototypes_(std::move(network), values.resolved()) {}
+        prototypes_(std::move(network), values.resolved()) {
+    TORCH_CHECK(inner_->optimizers().empty(), "prototypes need a method of one optimiser");
+  }
 
   std::shared_ptr<torch::nn::Module> auxiliary_modules() override {
     return inner_->auxiliary_modules();
   }
   int64_t extra_epochs(int64_t step) const override { return inner_->extra_epochs(step); }
-  // Prototypes are aligned with the source's centres, whatever the inner method needs.
+  // Prototypes are aligned with the source centres, whatever the inner method needs.
   bool uses_source(int64_t /*step*/) const override { return true; }
   bool trains() const override { return inner_->trains(); }
 
@@ -63,32 +65,26 @@ class WithPrototypes final : public Method {
     prototypes_.begin_epoch(context);
   }
 
-  // The replayed prototypes, then what the inner method wants.
-  std::vector<torch::Tensor> prepare(const AdaptationBatch& batch,
-                                     const StepContext& context) override {
-    auto tensors = prototypes_.replay(context).tensors();
-    for (auto& tensor : inner_->prepare(batch, context)) tensors.push_back(std::move(tensor));
-    return tensors;
+  // The names of both differ: those of prototypes begin with "replay.".
+  models::NamedTensors prepare(const AdaptationBatch& batch, const StepContext& context) override {
+    auto inputs = prototypes_.prepare(context);
+    inputs.merge(inner_->prepare(batch, context));
+    return inputs;
   }
-  bool is_repeatable() const override { return inner_->is_repeatable(); }
+  bool supports_cuda_graph() const override { return inner_->supports_cuda_graph(); }
 
   std::vector<LossTerm> compute_losses(const AdaptationBatch& batch,
                                        const StepContext& context) override {
-    auto inner_batch = batch;
-    const auto begin = inner_batch.prepared.begin();
-    inner_batch.prepared.erase(begin, begin + PrototypeReplay::Replay::kNumTensors);
-    auto terms = inner_->compute_losses(inner_batch, context);
-    if (terms.empty()) return terms;  // It passed over this batch.
-    const auto replay = PrototypeReplay::Replay::from(batch.prepared);
-    if (replay.empty()) return terms;
-    const auto output = network_->forward(replay.images);
+    auto terms = inner_->compute_losses(batch, context);
+    const auto replayed = batch.input("replay.images");
+    if (terms.empty() || !replayed.defined()) return terms;  // Empty: it skipped this batch.
+    const auto output = network_->forward(replayed);
     if (values_.replay == ReplayLoss::kHard) {
-      terms.push_back(
-          {"replay", losses::cross_entropy(output.logits, replay.labels), values_.prototypes.eta});
+      terms.push_back({"replay",
+                       losses::cross_entropy(output.logits, batch.inputs.at("replay.labels")),
+                       values_.prototypes.eta});
     } else {
-      for (auto& term : prototypes_.losses_on(replay, output)) {
-        terms.push_back(std::move(term));
-      }
+      prototypes_.add_losses(terms, batch, output);
     }
     return terms;
   }
@@ -102,13 +98,13 @@ class WithPrototypes final : public Method {
   adaptation::PrototypeMemory* memory() override { return &prototypes_.memory(); }
   const StepDecisions* decisions() const override { return prototypes_.decisions(); }
 
-  std::map<std::string, torch::Tensor> save() const override {
+  NamedTensors save() const override {
     NamedTensors state;
     put_part(state, "inner.", inner_->save());
     put_part(state, "prototypes.", prototypes_.save());
     return state;
   }
-  void load(const std::map<std::string, torch::Tensor>& state) override {
+  void load(const NamedTensors& state) override {
     inner_->load(part_of(state, "inner."));
     prototypes_.load(part_of(state, "prototypes."));
   }
@@ -123,20 +119,23 @@ class WithPrototypes final : public Method {
 }  // namespace
 
 MethodSpec with_prototypes(MethodSpec inner, std::string_view name, std::string_view summary) {
-  auto configure = [configure = std::move(inner.configure)](OptionSet& options) -> MethodFactory {
-    const auto build = configure(options);
+  auto configure_both = [inner_options =
+                             std::move(inner.configure)](OptionSet& options) -> MethodFactory {
+    const auto build = inner_options(options);
     const auto values = std::make_shared<Values>();
     values->prototypes.bind(options);
     options.bind_choice<ReplayLoss>("replay", values->replay, "what prototypes are replayed with",
                                     {{"soft", ReplayLoss::kSoft}, {"hard", ReplayLoss::kHard}});
     return [build, values](const models::ClassifierNetwork& network, uint64_t seed) {
-      // First the inner method: it may change how wide the network's features are.
+      // First the inner method: it may change the size of the network's features.
       auto method = build(network, seed);
       return std::make_unique<WithPrototypes>(std::move(method), network, *values);
     };
   };
-  return {
-      .name = name, .summary = summary, .configure = std::move(configure), .recipe = inner.recipe};
+  return {.name = name,
+          .summary = summary,
+          .configure = std::move(configure_both),
+          .recipe = inner.recipe};
 }
 
 }  // namespace proca::methods

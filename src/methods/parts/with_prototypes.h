@@ -6,10 +6,10 @@
 
 namespace proca::methods {
 
-/// A method that keeps ProCA's prototypes beside what another one does: the other's
-/// losses stay as they are, and those on a batch of replayed prototypes, forwarded on
-/// its own, join them. Prototypes are captured as in ProCA, by the source model's
-/// detection and pseudo-labels; there is no loss on the pseudo-labels.
+/// Adds ProCA's prototypes to another method: the inner method's losses stay as they are,
+/// and the losses on a batch of replayed prototypes, which gets a forward pass of its own,
+/// are added. Prototypes are captured as in ProCA, with the source model's detection and
+/// pseudo-labels; there is no loss on the pseudo-labels.
 ///
 /// The options are those of `inner`, ProCA's, and `--replay`; the recipe is that of
 /// `inner`. Name and summary must outlive the result.

@@ -9,7 +9,7 @@
 
 namespace proca::training {
 
-/// Which images of a store come when, and how they are shown.
+/// The batches of a feed and their augmentation.
 struct FeedPlan {
   data::Batches batches = {};
   data::Augmentation augmentation = {};
@@ -17,12 +17,12 @@ struct FeedPlan {
   std::vector<int64_t> epochs = {};  ///< by batch: random choices differ between epochs
 };
 
-/// Batches of a store, one after the other, as the network takes them, on its device.
-/// What comes does not depend on where the images are kept or on the number of threads.
+/// Batches of a store, one after the other, as network input on its device. They do not
+/// depend on where the images are kept or on the number of threads.
 class BatchFeed {
  public:
   virtual ~BatchFeed() = default;
-  /// Nothing after the last. `indexes` are on the device, like all the rest.
+  /// Nothing after the last. All tensors are on the device.
   virtual std::optional<TensorBatch> next() = 0;
 };
 

@@ -32,7 +32,7 @@ const DeviceImages::Entry& DeviceImages::entry_of(const data::ImageStore& store)
 }
 
 void DeviceImages::forget(const data::ImageStore& store) {
-  // Those that there was no room for may get it now.
+  // Also entries that did not fit: there may be room now.
   std::erase_if(entries_, [&](const Entry& entry) {
     return entry.store_id == store.id() || entry.images == nullptr;
   });

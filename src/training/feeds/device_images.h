@@ -15,25 +15,25 @@ namespace proca::training {
 
 class ResidentImages;
 
-/// The images that are kept on a device: those of few stores, as long as there is room.
+/// Images kept on a device: those of few stores, as far as they fit.
 class DeviceImages {
  public:
-  /// With `budget_bytes` 0 nothing is kept: so on a CPU, where images are in memory
-  /// already. `threads` prepare images.
+  /// With `budget_bytes` 0 nothing is kept, as on a CPU, where images are in memory
+  /// already. `threads` decode images.
   DeviceImages(torch::Device device, int64_t budget_bytes, int64_t threads);
   ~DeviceImages();
 
-  /// A feed of the store's images, which must outlive it. They are copied to the device
-  /// by the first call, if they fit; else they stream through pinned memory.
+  /// A feed of the store, which must outlive it. The first call copies the images to the
+  /// device if they fit; else they stream through pinned memory.
   std::unique_ptr<BatchFeed> feed(const data::ImageStore& store, FeedPlan plan,
                                   const data::Preprocessing& preprocessing);
-  /// The store goes away: its images need not be kept any more.
+  /// Drops the images of a store.
   void forget(const data::ImageStore& store);
 
   int64_t kept_bytes() const;
 
  private:
-  // Known by number, since another store may come to lie at the address of one that went.
+  // By id: another store may get the address of a destroyed one.
   struct Entry {
     int64_t store_id = 0;
     std::shared_ptr<const ResidentImages> images;  // null: there was no room
@@ -46,8 +46,7 @@ class DeviceImages {
   std::vector<Entry> entries_;
 };
 
-/// What `--cache-gpu` says, in bytes: half of the device's free memory where it says
-/// nothing. On a CPU it is 0 whatever it says.
+/// The bytes of `--cache-gpu`; by default half of the device's free memory, on a CPU always 0.
 int64_t image_budget(std::optional<int64_t> cache_gpu, torch::Device device);
 
 /// The images kept on the device that is chosen, with that budget.

@@ -17,8 +17,8 @@ LoaderFeed::LoaderFeed(const data::ImageStore& store, FeedPlan plan,
   if (!device.is_cpu()) stream_.emplace(device);
 }
 
-// Pinned memory is taken here and not by the loader's threads: taking it while this
-// thread records a CUDA graph would spoil the recording.
+// Pinned memory is allocated here and not by the loader's threads: allocating it while this
+// thread captures a CUDA graph would break the capture.
 std::optional<compute::CopyStream::Copies> LoaderFeed::send_next() {
   const auto batch = loader_.next();
   if (!batch) return std::nullopt;
@@ -43,7 +43,8 @@ std::optional<TensorBatch> LoaderFeed::next() {
         normalise_(adopt(std::move(batch->pixels), {count, size, size, data::Image::kChannels})),
         adopt(std::move(batch->labels), {count}), adopt(std::move(batch->indexes), {count})};
   }
-  // Not by the constructor: feeds that are used side by side should prepare side by side.
+  // Not in the constructor: feeds that are used together should prepare their first batches
+  // in parallel.
   if (!has_begun_) ahead_ = send_next();
   has_begun_ = true;
   if (!ahead_) return std::nullopt;

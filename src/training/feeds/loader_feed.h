@@ -8,8 +8,8 @@
 
 namespace proca::training {
 
-/// Batches that the CPU prepares: for computing on the CPU, and for images that a GPU has
-/// no room for. To a GPU the next batch travels while it computes with the one before.
+/// Batches that the CPU prepares: for training on the CPU, and for images that do not fit on
+/// a GPU. The next batch is copied to the GPU while it computes on the current one.
 class LoaderFeed final : public BatchFeed {
  public:
   /// The store must outlive the feed.

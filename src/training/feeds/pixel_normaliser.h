@@ -6,8 +6,7 @@
 
 namespace proca::training {
 
-/// From grey levels to what the network takes, with the constants on the device from
-/// the beginning.
+/// Turns pixels into network input, with the constants on the device from the start.
 class PixelNormaliser {
  public:
   PixelNormaliser(const data::Preprocessing& preprocessing, torch::Device device);
@@ -19,7 +18,7 @@ class PixelNormaliser {
   torch::Device device() const { return mean_.device(); }
 
  private:
-  torch::Tensor mean_, std_;  // float [1, 3, 1, 1], in grey levels
+  torch::Tensor mean_, std_;  // float [1, 3, 1, 1], of 0 to 255
 };
 
 }  // namespace proca::training

@@ -11,7 +11,7 @@
 namespace proca::training {
 namespace {
 
-// What is known of an example, row by row.
+// Properties of an example, one per row.
 enum Row : int64_t {
   kIndex,
   kLabel,

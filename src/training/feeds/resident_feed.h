@@ -8,9 +8,8 @@
 
 namespace proca::training {
 
-/// Batches out of images that are on the device. Everything random is decided by the
-/// constructor and goes to the device in one piece; after that the host only says what
-/// is to be computed.
+/// Batches of images that are on the device. The constructor makes every random choice and
+/// copies them to the device at once; after that the host only launches kernels.
 class ResidentFeed final : public BatchFeed {
  public:
   /// `images` are those of `store`, which is not needed afterwards. Throws `InputError`

@@ -13,14 +13,13 @@ namespace {
 
 using Place = ResidentImages::Place;
 
-// Large enough for the full speed of the bus; small enough to be filled while the piece
-// before it travels, and for the memory of both: the driver takes half a millisecond for every
-// megabyte of it.
+// Large enough for the full bandwidth of the bus; small enough to be filled while the previous
+// piece is copied, and for pinned memory, which takes half a millisecond per megabyte.
 constexpr int64_t kPieceBytes = int64_t{8} << 20;
 
 int64_t pixels_in(const Place& place) { return place.width * place.height; }
 
-// Images whose size only loading tells are loaded twice, unless they are in memory.
+// Images whose size is known only after loading are loaded twice, unless they are in memory.
 std::vector<Place> lay_out(const data::ImageStore& store, int64_t threads) {
   std::vector<Place> places(static_cast<size_t>(store.size()));
   if (const auto side = store.common_side()) {

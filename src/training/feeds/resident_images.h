@@ -10,18 +10,18 @@
 
 namespace proca::training {
 
-/// All images of a store as bytes in one tensor on a device, one behind the other.
+/// All images of a store as bytes in one tensor on a device, one after the other.
 class ResidentImages {
  public:
-  /// Where an image is. All counts are of pixels.
+  /// The position of an image, in pixels.
   struct Place {
     int64_t first = 0;  ///< its first pixel in `pixels()`
     int64_t width = 0;
     int64_t height = 0;
   };
 
-  /// Copies the images, which `threads` threads prepare, through pinned memory. Null if
-  /// they would take more than `budget_bytes`.
+  /// Copies the images, loaded by `threads` threads, through pinned memory. Null if they
+  /// take more than `budget_bytes`.
   ///
   /// Throws what loading an image throws.
   static std::shared_ptr<const ResidentImages> load(const data::ImageStore& store,

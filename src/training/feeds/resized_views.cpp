@@ -7,7 +7,7 @@ torch::Tensor counting(int64_t count, const PixelBoxes& boxes) {
   return torch::arange(count, boxes.first.options());
 }
 
-// Output places along an axis, int64 [N, size]; from the far end for mirrored boxes.
+// Output positions along an axis, int64 [N, size]; from the far end for mirrored boxes.
 torch::Tensor columns(const PixelBoxes& boxes, int64_t size) {
   const auto place = counting(size, boxes);
   return place + boxes.flip.unsqueeze(1) * (size - 1 - 2 * place);
@@ -46,12 +46,12 @@ torch::Tensor cut_boxes(const PixelBoxes& boxes, int64_t size) {
 
 torch::Tensor resize_boxes(const PixelBoxes& boxes, int64_t size, int64_t max_width,
                            int64_t max_height) {
-  // What lies beyond a box has no weight; it need only be a pixel that exists.
+  // Pixels beyond a box have no weight; they only need to exist.
   const auto column = torch::minimum(counting(max_width, boxes), boxes.width.unsqueeze(1) - 1);
   const auto row = torch::minimum(counting(max_height, boxes), boxes.height.unsqueeze(1) - 1) *
                        boxes.stride.unsqueeze(1) +
                    boxes.first.unsqueeze(1);
-  // Columns before rows, so that the first product finds its summands in one dimension.
+  // Columns before rows, so that the first product sums over one dimension.
   const auto places = column.unsqueeze(2) + row.unsqueeze(1);  // [N, max_width, max_height]
   const auto sources = boxes.pixels.index_select(0, places.flatten())
                            .to(torch::kFloat64)

@@ -25,9 +25,9 @@ struct Images {
     preprocessing.image_size = options.image_size;
   }
   // Seconds to bring all of them to the device, batch by batch.
-  double pass(const methods::StepContext::Visitor& visitor) const {
+  double pass(const methods::StepContext::BatchFunction& function) const {
     const Stopwatch watch;
-    engine::visit_images(store, preprocessing, inference, visitor);
+    engine::visit_images(store, preprocessing, inference, function);
     synchronize(device);
     return watch.seconds();
   }

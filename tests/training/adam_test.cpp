@@ -1,4 +1,4 @@
-#include "methods/parts/adam.h"
+#include "training/adam.h"
 
 #include <cmath>
 
@@ -7,15 +7,15 @@
 #include "proca/core/error.h"
 #include "support/message_of.h"
 
-namespace proca::methods {
+namespace proca::training {
 namespace {
 
-torch::Tensor parameter(double value) {
+torch::Tensor scalar_weight(double value) {
   return torch::tensor({value}, torch::kFloat64).set_requires_grad(true);
 }
 
 TEST(AdamTest, TheFirstTwoUpdatesMatchHandComputedValues) {
-  auto w = parameter(1);
+  auto w = scalar_weight(1);
   Adam adam({w}, 0.1);
   // g = 3: m = 0.3 and v = 0.009; corrected by 0.1 and 0.001 they are 3 and 9.
   adam.minimise((w * 3).sum());
@@ -29,7 +29,7 @@ TEST(AdamTest, TheFirstTwoUpdatesMatchHandComputedValues) {
 }
 
 TEST(AdamTest, ParametersTheLossDoesNotDependOnAreLeftAloneAndNotCounted) {
-  auto used = parameter(1), unused = parameter(2);
+  auto used = scalar_weight(1), unused = scalar_weight(2);
   Adam adam({used, unused}, 0.1);
   adam.minimise(used.sum());
   EXPECT_NE(used.item<double>(), 1);
@@ -41,7 +41,7 @@ TEST(AdamTest, ParametersTheLossDoesNotDependOnAreLeftAloneAndNotCounted) {
 }
 
 TEST(AdamTest, NoGradientStaysBehind) {
-  auto w = parameter(1), frozen = parameter(4);
+  auto w = scalar_weight(1), frozen = scalar_weight(4);
   Adam adam({w}, 0.1);
   adam.minimise((w * frozen).sum());
   EXPECT_FALSE(w.grad().defined());
@@ -50,7 +50,7 @@ TEST(AdamTest, NoGradientStaysBehind) {
 }
 
 TEST(AdamTest, GoesOnFromASavedStateAsIfNothingHadHappened) {
-  auto w = parameter(1), copy = parameter(0);
+  auto w = scalar_weight(1), copy = scalar_weight(0);
   Adam adam({w}, 0.1), resumed({copy}, 0.1);
   adam.minimise(w.square().sum());
   {
@@ -66,7 +66,7 @@ TEST(AdamTest, GoesOnFromASavedStateAsIfNothingHadHappened) {
 }
 
 TEST(AdamTest, ALoadedStateIsACopy) {
-  auto w = parameter(1), other = parameter(1);
+  auto w = scalar_weight(1), other = scalar_weight(1);
   Adam adam({w}, 0.1), resumed({other}, 0.1);
   adam.minimise(w.sum());
   const double mean = adam.state().at("mean.0").item<double>();
@@ -76,7 +76,7 @@ TEST(AdamTest, ALoadedStateIsACopy) {
 }
 
 TEST(AdamTest, ResetForgetsEveryUpdate) {
-  auto w = parameter(1);
+  auto w = scalar_weight(1);
   Adam adam({w}, 0.1);
   adam.minimise((w * 100).sum());
   adam.reset();
@@ -87,7 +87,7 @@ TEST(AdamTest, ResetForgetsEveryUpdate) {
 }
 
 TEST(AdamTest, RefusesAStateOfOtherParameters) {
-  auto one = parameter(1);
+  auto one = scalar_weight(1);
   auto two = torch::ones({2}, torch::kFloat64).set_requires_grad(true);
   Adam adam({one}, 0.1), wide({two}, 0.1), many({one, two}, 0.1);
   wide.minimise(two.sum());
@@ -103,4 +103,4 @@ TEST(AdamTest, RefusesAStateOfOtherParameters) {
 }
 
 }  // namespace
-}  // namespace proca::methods
+}  // namespace proca::training

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <map>
-#include <string>
 #include <vector>
 
 #include <torch/types.h>
 
-namespace proca::methods {
+#include "proca/models/named_tensors.h"
+
+namespace proca::training {
 
 /// Adam as `torch.optim.Adam` computes it, without weight decay: with g the gradient
 /// and t the number of updates a parameter has had, this one included,
@@ -15,7 +15,7 @@ namespace proca::methods {
 ///     v <- 0.999 v + 0.001 g^2
 ///     w <- w - lr * (m / (1 - 0.9^t)) / (sqrt(v / (1 - 0.999^t)) + 1e-8)
 ///
-/// For methods that step several objectives one after the other. Our own rather than
+/// For the phases of a method that minimises several objectives in turn. Our own rather than
 /// LibTorch's because its state must be saved and restored exactly, and the layout
 /// of LibTorch's optimiser state differs between versions.
 class Adam {
@@ -30,10 +30,10 @@ class Adam {
   void reset();
 
   /// `mean.i`, `square.i` and `updates.i` of every parameter i that was updated.
-  std::map<std::string, torch::Tensor> state() const;
-  /// Copies what `state` gave. Throws `InputError` if something is missing or has
+  models::NamedTensors state() const;
+  /// Copies what `state` returned. Throws `InputError` if something is missing or has
   /// another shape.
-  void load_state(const std::map<std::string, torch::Tensor>& state);
+  void load_state(const models::NamedTensors& state);
 
  private:
   struct Moments {
@@ -46,4 +46,4 @@ class Adam {
   double lr_;
 };
 
-}  // namespace proca::methods
+}  // namespace proca::training

@@ -1,4 +1,4 @@
-#include "methods/parts/adam.h"
+#include "training/adam.h"
 
 #include <cmath>
 
@@ -7,7 +7,7 @@
 
 #include "proca/core/error.h"
 
-namespace proca::methods {
+namespace proca::training {
 namespace {
 
 constexpr double kMeanDecay = 0.9, kSquareDecay = 0.999, kEpsilon = 1e-8;
@@ -43,8 +43,8 @@ void Adam::minimise(const torch::Tensor& loss) {
 
 void Adam::reset() { moments_.assign(parameters_.size(), {}); }
 
-std::map<std::string, torch::Tensor> Adam::state() const {
-  std::map<std::string, torch::Tensor> state;
+models::NamedTensors Adam::state() const {
+  models::NamedTensors state;
   for (size_t i = 0; i < moments_.size(); ++i) {
     const auto& [mean, square, updates] = moments_[i];
     if (updates == 0) continue;
@@ -55,7 +55,7 @@ std::map<std::string, torch::Tensor> Adam::state() const {
   return state;
 }
 
-void Adam::load_state(const std::map<std::string, torch::Tensor>& state) {
+void Adam::load_state(const models::NamedTensors& state) {
   std::vector<Moments> loaded(parameters_.size());
   size_t used = 0;
   for (size_t i = 0; i < parameters_.size(); ++i) {
@@ -79,4 +79,4 @@ void Adam::load_state(const std::map<std::string, torch::Tensor>& state) {
   moments_ = std::move(loaded);
 }
 
-}  // namespace proca::methods
+}  // namespace proca::training

@@ -22,7 +22,7 @@
 #include "proca/engine/inference.h"
 #include "proca/engine/model_loading.h"
 #include "proca/models/named_tensors.h"
-#include "proca/state/event_log.h"
+#include "state/event_log.h"
 #include "state/start_event.h"
 #include "state/state_files.h"
 #include "state/state_saver.h"

@@ -3,11 +3,11 @@
 #include <set>
 #include <sstream>
 
+#include "config/toml.h"
 #include "core/files/path.h"
 #include "core/files/read_json.h"
 #include "core/files/text_checksum.h"
 #include "core/parse_number.h"
-#include "proca/config/toml.h"
 #include "proca/core/file.h"
 #include "protocol/metrics_json.h"
 

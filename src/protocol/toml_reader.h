@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "proca/config/toml.h"
+#include "config/toml.h"
 
 namespace proca::protocol {
 

@@ -1,4 +1,4 @@
-#include "proca/state/event_log.h"
+#include "state/event_log.h"
 
 #include <algorithm>
 #include <cerrno>

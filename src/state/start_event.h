@@ -1,7 +1,7 @@
 #pragma once
 
 #include "proca/compute/device.h"
-#include "proca/state/event_log.h"
+#include "state/event_log.h"
 
 namespace proca::state {
 

@@ -7,7 +7,7 @@
 
 #include "core/tensorboard.h"
 #include "proca/adaptation/prototype_memory.h"
-#include "proca/state/event_log.h"
+#include "state/event_log.h"
 
 namespace proca::state {
 

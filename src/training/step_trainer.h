@@ -12,7 +12,7 @@
 #include "proca/compute/device.h"
 #include "proca/data/preprocessing.h"
 #include "proca/methods/method.h"
-#include "proca/state/event_log.h"
+#include "state/event_log.h"
 #include "training/module_state.h"
 #include "training/training_iteration.h"
 #include "training/training_stream.h"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/batch_norm.h"
 #include "models/nets/resnet.h"
-#include "proca/kernels/batch_norm.h"
 #include "support/thread_ranks.h"
 
 namespace proca::compute {

@@ -1,4 +1,4 @@
-#include "proca/config/toml.h"
+#include "config/toml.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // TOML as `--config` reads it, and the two kinds of file that are made of it.
 
+#include "config/toml.h"
 #include "fuzz_input.h"
-#include "proca/config/toml.h"
 #include "protocol/experiment.h"
 #include "protocol/preset.h"
 

@@ -1,6 +1,6 @@
 // The CUDA kernels of batch-norm against their definition in float64, by the largest error.
 
-#include "proca/kernels/batch_norm.h"
+#include "kernels/batch_norm.h"
 
 #include <numeric>
 

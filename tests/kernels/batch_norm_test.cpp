@@ -1,4 +1,4 @@
-#include "proca/kernels/batch_norm.h"
+#include "kernels/batch_norm.h"
 
 #include <numeric>
 

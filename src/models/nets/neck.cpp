@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "kernels/batch_norm.h"
 #include "models/nets/linear_layers.h"
 #include "proca/core/error.h"
-#include "proca/kernels/batch_norm.h"
 
 namespace proca::models {
 namespace {

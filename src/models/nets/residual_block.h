@@ -7,9 +7,9 @@
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
+#include "kernels/batch_norm.h"
 #include "models/nets/layer_graph.h"
 #include "models/nets/resnet.h"
-#include "proca/kernels/batch_norm.h"
 
 namespace proca::models {
 

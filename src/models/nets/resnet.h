@@ -9,8 +9,8 @@
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
+#include "kernels/batch_norm.h"
 #include "models/nets/layer_graph.h"
-#include "proca/kernels/batch_norm.h"
 #include "proca/models/backbone.h"
 
 namespace proca::models {

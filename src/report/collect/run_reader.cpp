@@ -4,12 +4,12 @@
 
 #include <fmt/ranges.h>
 
+#include "config/toml.h"
 #include "core/files/lock_file.h"
 #include "core/files/path.h"
 #include "core/files/text_checksum.h"
 #include "core/parse_number.h"
 #include "experiments/run_results.h"
-#include "proca/config/toml.h"
 #include "proca/core/file.h"
 #include "proca/state/state_directory.h"
 #include "report/collect/seed_reader.h"

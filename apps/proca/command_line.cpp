@@ -71,7 +71,11 @@ void execute(const DeclaredCommand& command, Words words) {
   // In the order of their declaration.
   for (const auto* option : command.all_options()) {
     const auto values = given.find(option);
-    if (values != given.end()) option->choose(values->second);
+    if (values == given.end()) continue;
+    option->choose(values->second);
+    if (option->name == "config" && command.common->config.empty()) {
+      throw InvalidOption("--config: names no file");
+    }
   }
   if (!command.common->config.empty()) apply_config_file(command, given);
   set_log_level(command.common->quiet ? LogLevel::kWarning : command.common->log_level);

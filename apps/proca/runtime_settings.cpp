@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include <sys/auxv.h>
 #include <torch/cuda.h>
 #include <unistd.h>
 #if defined(__GLIBC__)
@@ -42,6 +43,8 @@ void shorten_openmp_spin(int argc, char** argv) {
       torch::cuda::is_available()) {
     return;
   }
+  // Started through the dynamic loader, which /proc/self/exe is then.
+  if (getauxval(AT_BASE) == 0) return;
   std::error_code failed;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (failed) return;

@@ -119,13 +119,21 @@ void check_size(std::string_view text, const std::string& origin, const TomlLimi
     throw InputError(fmt::format("{}: has {} bytes; a TOML file may have {}", origin, text.size(),
                                  limits.max_bytes));
   }
-  // toml++ destroys nested tables recursively and does not limit how deep a.b.c nests.
+  // toml++ destroys nested tables recursively and does not limit how deep a.b.c nests. Dots in
+  // strings do not nest; where strings may span lines all dots count.
+  const bool spans_lines = text.find("\"\"\"") != text.npos || text.find("'''") != text.npos;
   int64_t dots = 0, line = 1;
-  for (const char c : text) {
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     if (c == '\n') {
-      dots = 0;
+      dots = quote = 0;
       ++line;
-    } else if (c == '.' && ++dots > limits.max_line_dots) {
+    } else if (quote == '"' && c == '\\') {
+      ++i;  // the escaped character
+    } else if (!spans_lines && (quote != 0 ? c == quote : c == '"' || c == '\'')) {
+      quote = quote != 0 ? 0 : c;
+    } else if (c == '.' && quote == 0 && ++dots > limits.max_line_dots) {
       refuse_toml(origin, line,
                   fmt::format("the line has more than {} dots", limits.max_line_dots));
     }
@@ -142,7 +150,8 @@ toml::table parse_document(std::string& text) {
     for (int64_t line = 1; line < error.source().begin.line; ++line) {
       header = text.find('\n', header) + 1;
     }
-    if (header >= text.size() || text[header] != '[') throw;
+    header = text.find_first_not_of(" \t", header);
+    if (header == text.npos || text[header] != '[' || text.substr(header, 2) == "[[") throw;
     text.insert(header + 1, "\"\".");
     auto document = toml::parse(text);
     const auto* aside = document[""].as_table();

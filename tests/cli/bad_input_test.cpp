@@ -99,6 +99,7 @@ TEST_F(BadInputTest, UsageMistakesAreRefused) {
       {"given twice", pretrain("{}/bars", {"--seed", "1", "--seed", "2"}), "--seed"},
       {"unknown key", pretrain("{}/bars", {"--config", "{}/bad.toml"}),
        "bad.toml:2: unknown key \"epoch\"; did you mean \"epochs\"?"},
+      {"empty config", pretrain("{}/bars", {"--config="}), "--config: names no file"},
       {"missing config", pretrain("{}/bars", {"--config", "{}/none.toml"}), "none.toml"},
       {"unknown backbone", pretrain("{}/bars", {"--backbone", "resnet5"}), "resnet5"},
       {"resize below crop", pretrain("{}/bars", {"--resize", "12"}), "--resize: 12 is smaller"},

@@ -182,10 +182,21 @@ TEST(ParseTomlTest, RefusesWhatIsBeyondTheLimits) {
   for (int i = 0; i < 100'000; ++i) deep += ".k";
   EXPECT_EQ(test::message_of([&] { parse_toml("\n" + deep + " = 1", "a.toml"); }),
             "a.toml:2: is not valid TOML: the line has more than 2048 dots");
+  // Those of strings do not nest.
+  std::string names = "k = [";
+  for (int i = 0; i < 3'000; ++i) names += "\"it's " + std::to_string(i) + ".jpg\", ";
+  EXPECT_EQ(parse_toml(names + "]", "a.toml").at(0).values.size(), 3'000u);
+  EXPECT_EQ(test::message_of([&] { parse_toml("''' \" '''\n" + deep + " = 1", "a.toml"); }),
+            "a.toml:2: is not valid TOML: the line has more than 2048 dots");
 }
 
 // As the program prints its options.
 TEST(ParseTomlTest, AValueAndATableMayHaveOneName) {
+  EXPECT_EQ(parse_toml("method = \"a\"\n \t[method]\nk = 1\n", "a.toml").size(), 2u);
+  EXPECT_NE(test::message_of([] {
+              parse_toml("method = \"a\"\n[[method]]\nk = 1\n", "a.toml");
+            }).find("a.toml:2: is not valid TOML: "),
+            std::string::npos);
   const auto entries = parse_toml("method = \"proca\"\n[method]\nalpha = 0.1\n", "a.toml");
   ASSERT_EQ(entries.size(), 2u);
   EXPECT_EQ(entries[0].section, "");

@@ -168,6 +168,7 @@ TEST(AtomicFileTest, RefusesPlacesThatCannotBeWrittenByName) {
       {folder / "missing/a", "No such file or directory"},
       {folder / "file/a", "Not a directory"},
       {folder.path(), "it is a folder"},
+      {"/dev/null", "it is no ordinary file"},
       {folder / kTooLong, "File name too long"},
   };
   for (const auto& [path, rule] : cases) {

@@ -152,6 +152,10 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   if (fs::is_directory(path_, unreadable)) {
     throw InputError(fmt::format("{}: cannot be written: it is a folder", path_.string()));
   }
+  // A device or pipe would be replaced by a file.
+  if (fs::exists(path_, unreadable) && !fs::is_regular_file(path_, unreadable)) {
+    throw InputError(fmt::format("{}: cannot be written: it is no ordinary file", path_.string()));
+  }
   temporary_ = path_;
   temporary_ += fmt::format("{}{}", kTemporary, ::getpid());
   descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

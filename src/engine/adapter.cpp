@@ -25,8 +25,9 @@ namespace {
 
 AdapterParts open_parts(const AdaptOptions& options, const std::filesystem::path& folder) {
   auto session = std::make_shared<StateSession>(options, folder);
-  auto warm_up = begin_training_warm_up(options, *session);
+  // First the images' share of the free memory of a GPU, then what the warm-up takes.
   auto inputs = std::make_shared<StepInputs>(options, session);
+  auto warm_up = begin_training_warm_up(options, *session);
   return {std::move(session), std::move(inputs), std::move(warm_up)};
 }
 

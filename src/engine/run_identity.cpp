@@ -10,6 +10,7 @@
 #include "core/parallel.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/interrupt.h"
 
 namespace proca::engine {
 namespace {
@@ -94,6 +95,7 @@ std::string describe_images(const data::ImageStore& store, int64_t threads) {
 uint64_t hash_pixels(const data::ImageStore& store, int64_t threads) {
   std::vector<uint64_t> hashes(static_cast<size_t>(store.size()));
   parallel_for(store.size(), threads, [&](int64_t i) {
+    throw_if_interrupted("stopped while comparing images");
     data::Image scratch;
     const auto view = store.load(i, scratch);
     uint64_t hash = static_cast<uint64_t>(view.height);

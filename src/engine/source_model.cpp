@@ -50,12 +50,13 @@ const models::ClassifierNetwork& SourceModel::network() {
 std::string SourceModel::cache_key(const std::string& what, const std::string& images) const {
   const auto& input = model_.preprocessing;
   const bool on_gpu = device_.is_cuda();
+  const auto* cpu = compute::winograd() == compute::Winograd::kOn ? "cpu" : "cpu, no Winograd";
   return fmt::format(
       "format 1\n{}\nmodel: {}, stride in {}, {}\ninput: {} pixels, mean {}, std {}\n"
       "numbers: {}, LibTorch {}\nimages: {}\n",
       what, model_.backbone, model_.stride_in == models::StrideIn::k1x1 ? "1x1" : "3x3",
       fingerprint_, input.image_size, fmt::join(input.mean, " "), fmt::join(input.std, " "),
-      on_gpu ? fmt::format("cuda {}", compute::word_of(precision_)) : "cpu", TORCH_VERSION, images);
+      on_gpu ? fmt::format("cuda {}", compute::word_of(precision_)) : cpu, TORCH_VERSION, images);
 }
 
 methods::Predictions SourceModel::predict(const data::ImageStore& target,

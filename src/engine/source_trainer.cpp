@@ -177,18 +177,18 @@ class SourceTrainer {
         throw;
       }
       ++manifest_.epoch;
-      manifest_.events_bytes = events.size();
-      manifest_.events_crc = events.crc();
-      end_epoch(saver);
+      end_epoch(saver, events);
     }
-    if (recipe_.epochs == 0) end_epoch(saver);  // The weights are the model.
+    if (recipe_.epochs == 0) end_epoch(saver, events);  // The weights are the model.
     result.epochs = manifest_.epoch;
     return result;
   }
 
   // Writing takes as long as a short epoch on a GPU. Until it is due a copy in memory will do,
   // which is written if the next epoch is interrupted.
-  void end_epoch(state::StateSaver& saver) {
+  void end_epoch(state::StateSaver& saver, const state::EventLog& events) {
+    manifest_.events_bytes = events.size();
+    manifest_.events_crc = events.crc();
     distributed::check_agreement(options_.compute.ranks.get(), "network", network_->state());
     auto change = checkpoint();
     const auto every_s = static_cast<double>(options_.checkpoint_every);

@@ -100,12 +100,12 @@ class ProtocolRun {
     engine::AdapterParts parts;
     parts.session = std::make_shared<engine::StateSession>(
         adapt, folder, engine::SessionOptions{.in_background = true, .record_features = false});
-    if (parts.session->manifest().step < target_->schedule().num_steps()) {
-      parts.warm_up = engine::begin_training_warm_up(adapt, *parts.session);
-    }
     // Images of all seeds are kept in the same place: the target's go there once.
     parts.inputs = std::make_shared<engine::StepInputs>(adapt, parts.session, device_images_);
     device_images_ = parts.inputs->device_images();
+    if (parts.session->manifest().step < target_->schedule().num_steps()) {
+      parts.warm_up = engine::begin_training_warm_up(adapt, *parts.session);
+    }
     return parts;
   }
 

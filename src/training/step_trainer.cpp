@@ -10,6 +10,7 @@
 #include "core/progress.h"
 #include "core/scope_timer.h"
 #include "distributed/agreement.h"
+#include "proca/core/interrupt.h"
 #include "proca/core/log.h"
 #include "proca/core/random.h"
 #include "training/epoch_feeds.h"
@@ -182,10 +183,18 @@ void StepTrainer::train_epoch(state::EventLog& events, const std::function<void(
 }
 
 void StepTrainer::end_epoch(const EpochRange& range) {
-  setup_.method->end_epoch(setup_.context);
-  if (auto* memory = setup_.method->memory()) {
-    memory->name_images([this](int64_t id) { return setup_.target.store->sample(id).path; });
+  const auto name_prototypes = [this] {
+    if (auto* memory = setup_.method->memory()) {
+      memory->name_images([this](int64_t id) { return setup_.target.store->sample(id).path; });
+    }
+  };
+  try {
+    setup_.method->end_epoch(setup_.context);
+  } catch (const Interrupted&) {
+    name_prototypes();  // Those captured so far: a checkpoint follows.
+    throw;
   }
+  name_prototypes();
   if (position_.epoch >= extra_epochs_) epoch_begin_ += range.count;
   position_ = {position_.epoch + 1, 0};
 }

@@ -147,6 +147,8 @@ TEST_F(CommandsTest, WithoutEpochsTheWeightsAreTheModel) {
   run_well(words);
   EXPECT_EQ(read_text_file(path("as-it-is") + "/model.safetensors"),
             read_text_file(path("state") + "/model.safetensors"));
+  const auto manifest = nlohmann::json::parse(read_text_file(path("as-it-is") + "/state.json"));
+  EXPECT_EQ(manifest.at("events_bytes"), fs::file_size(path("as-it-is") + "/events.jsonl"));
 }
 
 TEST_F(CommandsTest, ResultDoesNotDependOnTheMemoryForImages) {

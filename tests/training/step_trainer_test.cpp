@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "adaptation/prototypes.h"
+#include "proca/core/interrupt.h"
 #include "support/fake_step.h"
 #include "support/image_feeds.h"
 #include "support/temporary_folder.h"
@@ -67,6 +69,55 @@ TEST(StepTrainerTest, PredictionsOfTheCurrentNetworkAreKeptUntilItIsTrainedAgain
   // Before the first epoch, after it and before the second, and so on.
   EXPECT_EQ(method.predictions, (std::vector<double>{1, 1, 2, 2, 3, 3, 4}));
   EXPECT_EQ(num_source, 7);
+}
+
+// Is stopped in the pass that follows a capture, as by Ctrl-C.
+class StoppedMethod final : public methods::Method {
+ public:
+  explicit StoppedMethod(models::ClassifierNetwork network) : network_(std::move(network)) {}
+
+  adaptation::PrototypeMemory* memory() override { return &memory_; }
+  std::vector<methods::LossTerm> compute_losses(const methods::AdaptationBatch& batch,
+                                                const methods::StepContext&) override {
+    return {{"sum", network_->forward(batch.source_images).logits.pow(2).sum()}};
+  }
+  void end_epoch(const methods::StepContext&) override {
+    auto captured = test::prototypes(/*label=*/1);
+    captured.origins.clear();
+    captured.image_ids = {0, 1, 2};
+    memory_.put(captured);
+    throw Interrupted("stopped");
+  }
+
+ private:
+  models::ClassifierNetwork network_;
+  adaptation::PrototypeMemory memory_{/*per_class=*/3};
+};
+
+TEST(StepTrainerTest, PrototypesHaveNamesWhenTheEndOfAnEpochIsStopped) {
+  const auto network = test::small_network(3);
+  const auto images = test::noise_store(8);
+  DeviceImages device_images(torch::kCPU, 0, 1);
+  StoppedMethod method(network);
+  const TrainingImages shown{&images, {.image_size = 12}};
+  std::unique_ptr<TrainingIteration> iteration;
+  methods::TrainingRecipe recipe;
+  recipe.epochs = 1;
+  recipe.batch_size = 4;
+  StepTrainer trainer({.network = network,
+                       .method = &method,
+                       .source = shown,
+                       .target = shown,
+                       .preprocessing = {.image_size = 12},
+                       .recipe = recipe,
+                       .images = &device_images},
+                      iteration);
+  const test::TemporaryFolder folder;
+  state::EventLog events(folder / "events.jsonl", 0);
+  EXPECT_THROW(trainer.run(events, [] {}), Interrupted);
+  adaptation::PrototypeMemory loaded(/*per_class=*/3);
+  loaded.load(method.memory()->save());  // Refuses prototypes without names.
+  EXPECT_EQ(loaded.size(), method.memory()->size());
 }
 
 }  // namespace

@@ -38,21 +38,15 @@ class PredictingMethod final : public methods::Method {
   models::ClassifierNetwork network_;
 };
 
-TEST(StepTrainerTest, PredictionsOfTheCurrentNetworkAreKeptUntilItIsTrainedAgain) {
-  const auto network = test::small_network(3);
+// Takes a method through a step of eight images that are source and target, two batches an epoch.
+void run_step(methods::Method& method, const models::ClassifierNetwork& network, int64_t epochs,
+              const methods::StepContext& context = {}) {
   const auto images = test::noise_store(8);
   DeviceImages device_images(torch::kCPU, 0, 1);
-  PredictingMethod method(network);
-  double num_current = 0, num_source = 0;
-  methods::StepContext context;
-  context.predict_target = [&](ModelChoice choice) -> methods::Predictions {
-    auto& count = choice == ModelChoice::kCurrent ? num_current : num_source;
-    return {.probabilities = {}, .features = torch::tensor(++count)};
-  };
   const TrainingImages shown{&images, {.image_size = 12}};
   std::unique_ptr<TrainingIteration> iteration;
   methods::TrainingRecipe recipe;
-  recipe.epochs = 3;
+  recipe.epochs = epochs;
   recipe.batch_size = 4;
   StepTrainer trainer({.network = network,
                        .method = &method,
@@ -66,6 +60,18 @@ TEST(StepTrainerTest, PredictionsOfTheCurrentNetworkAreKeptUntilItIsTrainedAgain
   const test::TemporaryFolder folder;
   state::EventLog events(folder / "events.jsonl", 0);
   trainer.run(events, [] {});
+}
+
+TEST(StepTrainerTest, PredictionsOfTheCurrentNetworkAreKeptUntilItIsTrainedAgain) {
+  const auto network = test::small_network(3);
+  PredictingMethod method(network);
+  double num_current = 0, num_source = 0;
+  methods::StepContext context;
+  context.predict_target = [&](ModelChoice choice) -> methods::Predictions {
+    auto& count = choice == ModelChoice::kCurrent ? num_current : num_source;
+    return {.probabilities = {}, .features = torch::tensor(++count)};
+  };
+  run_step(method, network, /*epochs=*/3, context);
   // Before the first epoch, after it and before the second, and so on.
   EXPECT_EQ(method.predictions, (std::vector<double>{1, 1, 2, 2, 3, 3, 4}));
   EXPECT_EQ(num_source, 7);
@@ -96,25 +102,8 @@ class StoppedMethod final : public methods::Method {
 
 TEST(StepTrainerTest, PrototypesHaveNamesWhenTheEndOfAnEpochIsStopped) {
   const auto network = test::small_network(3);
-  const auto images = test::noise_store(8);
-  DeviceImages device_images(torch::kCPU, 0, 1);
   StoppedMethod method(network);
-  const TrainingImages shown{&images, {.image_size = 12}};
-  std::unique_ptr<TrainingIteration> iteration;
-  methods::TrainingRecipe recipe;
-  recipe.epochs = 1;
-  recipe.batch_size = 4;
-  StepTrainer trainer({.network = network,
-                       .method = &method,
-                       .source = shown,
-                       .target = shown,
-                       .preprocessing = {.image_size = 12},
-                       .recipe = recipe,
-                       .images = &device_images},
-                      iteration);
-  const test::TemporaryFolder folder;
-  state::EventLog events(folder / "events.jsonl", 0);
-  EXPECT_THROW(trainer.run(events, [] {}), Interrupted);
+  EXPECT_THROW(run_step(method, network, /*epochs=*/1), Interrupted);
   adaptation::PrototypeMemory loaded(/*per_class=*/3);
   loaded.load(method.memory()->save());  // Refuses prototypes without names.
   EXPECT_EQ(loaded.size(), method.memory()->size());

@@ -40,6 +40,8 @@ std::vector<double> min_max_normalised(std::vector<double> values);
 std::vector<double> estimate_label_shift(const torch::Tensor& probabilities,
                                          const torch::Tensor& source_prior, double temperature);
 
+void detect_by_cluster_mass(const DetectionInput& input, const DetectionOptions& options,
+                            SharedClasses& result);
 void detect_by_variance(const DetectionInput& input, const DetectionOptions& options,
                         SharedClasses& result);
 void detect_by_label_shift(const DetectionInput& input, const DetectionOptions& options,

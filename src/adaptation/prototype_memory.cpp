@@ -100,9 +100,13 @@ void PrototypeMemory::put(ClassPrototypes prototypes) {
 }
 
 void PrototypeMemory::name_images(const std::function<std::string(int64_t)>& name_of) {
-  for (auto& prototypes : classes_) {
-    for (const int64_t id : prototypes.image_ids) prototypes.origins.push_back(name_of(id));
-    prototypes.image_ids.clear();
+  for (auto& [label, score, step, pixels, soft_labels, image_ids, origins] : classes_) {
+    if (image_ids.empty()) continue;
+    origins.resize(image_ids.size());
+    for (size_t i = 0; i < image_ids.size(); ++i) {
+      if (image_ids[i] != ClassPrototypes::kNamed) origins[i] = name_of(image_ids[i]);
+    }
+    image_ids.clear();
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "adaptation/clustering.h"
 #include "adaptation/host_doubles.h"
 
 namespace proca::adaptation {
@@ -9,12 +10,6 @@ namespace {
 
 // Cosines this close are equal but for rounding.
 constexpr double kEqualCosine = 1e-12;
-
-/// Images in the space of the centroids.
-struct Points {
-  torch::Tensor rows;     // double [N, D']
-  torch::Tensor lengths;  // double [N]
-};
 
 struct Assignment {
   std::vector<int64_t> places;       // index in the list of classes
@@ -26,14 +21,6 @@ struct Centroids {
   std::vector<int64_t> classes;
   torch::Tensor rows;  // double [S, D']
 };
-
-Points make_points(const torch::Tensor& features, CentroidSpace space) {
-  auto rows = host_doubles(features, "features");
-  if (space == CentroidSpace::kUnit) {
-    rows = unit_rows(torch::cat({rows, torch::ones({rows.size(0), 1}, torch::kFloat64)}, 1));
-  }
-  return {rows, rows.norm(2, /*dim=*/1)};
-}
 
 Assignment nearest(const Points& points, const Centroids& centroids) {
   const auto directions = unit_rows(centroids.rows).t();
@@ -60,10 +47,8 @@ Assignment nearest(const Points& points, const Centroids& centroids) {
   return result;
 }
 
-Centroids soft_centroids(const Points& points, const torch::Tensor& probabilities,
+Centroids soft_centroids(const Points& points, const torch::Tensor& weights,
                          const std::vector<int64_t>& classes) {
-  const auto weights =
-      host_doubles(probabilities, "probabilities").index_select(1, torch::tensor(classes));
   const auto totals = weights.sum(0).unsqueeze(1) + 1e-8;
   return {classes, weights.t().matmul(points.rows) / totals};
 }
@@ -94,6 +79,25 @@ torch::Tensor labels_of(const Assignment& assignment, const std::vector<int64_t>
 
 }  // namespace
 
+Points make_points(const torch::Tensor& features, CentroidSpace space) {
+  auto rows = host_doubles(features, "features");
+  if (space == CentroidSpace::kUnit) {
+    rows = unit_rows(torch::cat({rows, torch::ones({rows.size(0), 1}, torch::kFloat64)}, 1));
+  }
+  return {rows, rows.norm(2, /*dim=*/1)};
+}
+
+PseudoLabels cluster_points(const Points& points, const torch::Tensor& weights,
+                            const std::vector<int64_t>& classes) {
+  const auto first = soft_centroids(points, weights, classes);
+  const auto first_round = nearest(points, first);
+  const auto second = hard_centroids(points, first_round, classes);
+  const auto second_round = nearest(points, second);
+  return {.labels = labels_of(second_round, second.classes),
+          .first_labels = labels_of(first_round, first.classes),
+          .similarities = torch::tensor(second_round.similarities, torch::kFloat64)};
+}
+
 PseudoLabels cluster_pseudo_labels(const torch::Tensor& features,
                                    const torch::Tensor& probabilities,
                                    const std::vector<int64_t>& classes, CentroidSpace space) {
@@ -104,15 +108,9 @@ PseudoLabels cluster_pseudo_labels(const torch::Tensor& features,
   TORCH_CHECK(!classes.empty() && std::is_sorted(classes.begin(), classes.end()) &&
                   classes.front() >= 0 && classes.back() < probabilities.size(1),
               "cluster_pseudo_labels: classes must be ascending and have probabilities");
-
-  const auto points = make_points(features, space);
-  const auto first = soft_centroids(points, probabilities, classes);
-  const auto first_round = nearest(points, first);
-  const auto second = hard_centroids(points, first_round, classes);
-  const auto second_round = nearest(points, second);
-  return {.labels = labels_of(second_round, second.classes),
-          .first_labels = labels_of(first_round, first.classes),
-          .similarities = torch::tensor(second_round.similarities, torch::kFloat64)};
+  const auto weights =
+      host_doubles(probabilities, "probabilities").index_select(1, torch::tensor(classes));
+  return cluster_points(make_points(features, space), weights, classes);
 }
 
 }  // namespace proca::adaptation

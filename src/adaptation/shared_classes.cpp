@@ -57,6 +57,8 @@ const std::vector<DetectionRule>& detection_rules() {
       {"scd", "cumulative probability of at least alpha", detect_by_cumulative_probability},
       {"hbw", "above the cut with the highest variance between the groups", detect_by_variance},
       {"label-shift", "estimated share of the target above 1/K", detect_by_label_shift},
+      {"cluster-mass", "enough of the images when clusters compete for them",
+       detect_by_cluster_mass},
       {"none", "all source classes", keep_all},
   };
   return rules;
@@ -77,6 +79,18 @@ void DetectionOptions::validate() const {
   }
   if (!(temperature > 0) || !std::isfinite(temperature)) {
     throw InvalidOption(fmt::format("temperature {} must be a finite number above 0", temperature));
+  }
+  if (!(correction >= 0 && correction <= 1)) {
+    throw InvalidOption(fmt::format("correction {} must be in 0 to 1", correction));
+  }
+  if (neighbours < 0) {
+    throw InvalidOption(fmt::format("neighbours {} must be 0 or more", neighbours));
+  }
+  if (!(candidate_share >= 0 && candidate_share < 1)) {
+    throw InvalidOption(fmt::format("candidate share {} must be in 0 to 1", candidate_share));
+  }
+  if (!(least_mass >= 0 && least_mass < 1)) {
+    throw InvalidOption(fmt::format("least mass {} must be in 0 to 1", least_mass));
   }
 }
 

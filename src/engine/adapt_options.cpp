@@ -42,6 +42,15 @@ void AdaptOptions::bind_training(OptionSet& options) {
   options.bind_choice<std::optional<Start>>(
       "start", start, "what the first step starts from; auto = the method's own",
       {{"auto", std::nullopt}, {"source", Start::kSourceModel}, {"weights", Start::kWeights}});
+  using methods::OnDoubt;
+  options.bind_choice<std::optional<OnDoubt>>(
+      "on-doubt", on_doubt,
+      "what to do with a step that is refused or doubtful; auto = the method's own",
+      {{"auto", std::nullopt},
+       {"adapt", OnDoubt::kAdapt},
+       {"skip-refused", OnDoubt::kSkipRefused},
+       {"skip", OnDoubt::kSkip},
+       {"stop", OnDoubt::kStop}});
   options.bind("start-weights", start_weights,
                "weight file the first step starts from instead of the source model", "FILE");
   options.bind("frozen-cache", frozen_cache,
@@ -74,6 +83,10 @@ int64_t AdaptOptions::resolve_iterations(const methods::TrainingRecipe& recipe) 
   const auto scaled = std::llround(static_cast<double>(recipe.iterations) * budget);
   // At least one in every round.
   return std::max<int64_t>(budget_iterations.value_or(scaled), recipe.epochs);
+}
+
+methods::OnDoubt AdaptOptions::resolve_on_doubt(const methods::MethodSpec& method) const {
+  return on_doubt.value_or(method.on_doubt);
 }
 
 void AdaptOptions::bind(OptionSet& options) {

@@ -171,6 +171,7 @@ void Adapter::train(StepOutcome& outcome) {
                                  .recipe = recipe_,
                                  .num_iterations = options_.resolve_iterations(recipe_),
                                  .context = std::move(context),
+                                 .on_doubt = options_.resolve_on_doubt(*method_choice_.spec),
                                  .device = inputs.inference().device,
                                  .compute = options_.compute,
                                  .images = inputs.device_images().get()},
@@ -194,6 +195,8 @@ void Adapter::train(StepOutcome& outcome) {
   check_agreement();
   trainer.check_finite();
   outcome.losses = trainer.losses();
+  outcome.health = trainer.health();
+  outcome.trained = trainer.was_accepted();
   if (const auto* decisions = method_->decisions()) {
     outcome.detected = decisions->shared_classes.classes;
   }

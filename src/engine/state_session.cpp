@@ -147,7 +147,7 @@ void StateSession::discard_checkpoint() {
 }
 
 void StateSession::add_records(state::StateChange& change, methods::Method& method,
-                               const data::ImageStore& target) {
+                               const data::ImageStore& target, const StepOutcome& outcome) {
   const auto& names = manifest_.model.class_names;
   const int64_t number = manifest_.step + 1;
   const auto put = [&](const char* name, std::string text) {
@@ -156,7 +156,12 @@ void StateSession::add_records(state::StateChange& change, methods::Method& meth
   if (const auto* decisions = method.decisions()) {
     put(state::kDetectionFile, state::detection_json(*decisions, names));
     put(state::kPseudoLabelsFile, state::pseudo_labels_csv(*decisions, target, names));
-    state::add_labelled_classes(*decisions, manifest_.adapted_classes);
+    if (outcome.trained) {
+      state::add_labelled_classes(*decisions, manifest_.adapted_classes);
+    }
+  }
+  if (outcome.health) {
+    put(state::kHealthFile, state::health_json(*outcome.health, outcome.trained));
   }
   if (const auto* memory = method.memory()) {
     put(state::kPrototypesFile, state::prototypes_json(*memory, manifest_.step, names));
@@ -183,7 +188,7 @@ void StateSession::finish_step(methods::Method& method, const models::Classifier
   const ScopeTimer timer("describing the step");
   write_step_event(outcome);
   state::StateChange change{.removed = kCheckpointFiles};
-  add_records(change, method, target);
+  add_records(change, method, target, outcome);
   if (method.trains()) change.tensors.emplace_back(state::kModelFile, network->state());
   add_method(change, method);
   const int64_t number = manifest_.step + 1;

@@ -84,7 +84,7 @@ class StateSession {
   void describe_events();
   void write_step_event(const StepOutcome& outcome);
   void add_records(state::StateChange& change, methods::Method& method,
-                   const data::ImageStore& target);
+                   const data::ImageStore& target, const StepOutcome& outcome);
   void add_method(state::StateChange& change, methods::Method& method);
 
   std::filesystem::path folder_;

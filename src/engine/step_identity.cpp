@@ -27,6 +27,20 @@ std::string_view word_of(data::Crop crop) {
   throw std::logic_error("a crop without a word");
 }
 
+std::string_view word_of(methods::OnDoubt on_doubt) {
+  switch (on_doubt) {
+    case methods::OnDoubt::kAdapt:
+      return "adapt";
+    case methods::OnDoubt::kSkipRefused:
+      return "skip-refused";
+    case methods::OnDoubt::kSkip:
+      return "skip";
+    case methods::OnDoubt::kStop:
+      return "stop";
+  }
+  throw std::logic_error("an answer to doubt without a word");
+}
+
 // A CPU computes in float32 whatever is asked for.
 std::string_view effective_precision(const StepSettings& settings) {
   return compute::word_of(settings.device.is_cuda() ? settings.options.compute.precision
@@ -73,12 +87,35 @@ RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& 
     add("flip", recipe.flip);
     add("seed", options.seed);
     add("start-weights", toml_string(start_weights_of(options)));
+    // Left out where nothing depends on it, so that steps of earlier versions stay what they are.
+    const auto on_doubt = options.resolve_on_doubt(*method.spec);
+    if (on_doubt != methods::OnDoubt::kAdapt) add("on-doubt", toml_string(word_of(on_doubt)));
     add(kPrecision, toml_string(effective_precision(settings)));
   }
   identity.add(*method.options, "method");
   identity.add_note(kImages, describe_images(images, options.compute.resolved_threads()));
   return identity;
 }
+
+namespace {
+
+// Options of the method that have been added since then had the value of their default; the
+// temperature of label-shift, whose default was another, matters to that rule alone.
+void add_later_options(RunIdentity& theirs, const RunIdentity& mine) {
+  const auto* rule = theirs.find("method", "detection");
+  const bool shifts = rule != nullptr && rule->value == "\"label-shift\"";
+  for (size_t i = 0; i < mine.fields.size() && i <= theirs.fields.size(); ++i) {
+    const auto& field = mine.fields[i];
+    if (field.table != "method") continue;
+    if (theirs.find(field.table, field.name) == nullptr) {
+      theirs.fields.insert(theirs.fields.begin() + static_cast<std::ptrdiff_t>(i), field);
+    } else if (!shifts && field.name == "label-shift-temperature") {
+      theirs.fields[i] = field;
+    }
+  }
+}
+
+}  // namespace
 
 RunIdentity upgraded(RunIdentity theirs, const RunIdentity& mine, const data::ImageStore& images) {
   const auto* precision = mine.find("", kPrecision);
@@ -88,6 +125,7 @@ RunIdentity upgraded(RunIdentity theirs, const RunIdentity& mine, const data::Im
                      [](const auto& field) { return !field.table.empty(); });
     theirs.fields.insert(behind_training, *precision);
   }
+  add_later_options(theirs, mine);
   const auto note = std::find_if(theirs.fields.begin(), theirs.fields.end(), [](const auto& field) {
     return field.table == RunIdentity::kNote && field.name == kImages;
   });

@@ -92,6 +92,8 @@ void RunOptions::apply(const protocol::Preset& preset, const OptionSet& options)
     in_table(preset.name, section,
              [&] { methods::MethodOptions(adapt.method.name()).resolve(adapt.method_defaults); });
   };
+  // A protocol of steps shows every class once.
+  adapt.method_defaults["classes"] = {"new"};
   take("method");
   const auto take_own = [&] {
     for (const auto& [name, values] : own.method) adapt.method_defaults[name] = values;

@@ -27,6 +27,8 @@ enum class TableMetric {
   kStepAccuracy,  ///< accuracy after each step: for views with a column per step
   kS1Accuracy,    ///< S-1 accuracy after each step
   kPseudoLabels,  ///< share of right pseudo-labels of all steps together
+  kRecall,        ///< share of a step's classes that were detected, mean of the steps
+  kPrecision,     ///< share of the detected classes that are there, mean of the steps
   kDrop,          ///< S-1 after step 1 minus S-1 after each step
 };
 

@@ -34,6 +34,8 @@ constexpr NamedWord<TableMetric> kMetrics[] = {
     {"step-accuracy", TableMetric::kStepAccuracy},
     {"s1-accuracy", TableMetric::kS1Accuracy},
     {"pseudo-labels", TableMetric::kPseudoLabels},
+    {"recall", TableMetric::kRecall},
+    {"precision", TableMetric::kPrecision},
     {"drop", TableMetric::kDrop},
 };
 
@@ -50,7 +52,7 @@ std::vector<TableMetric> metrics_of(TableView view) {
   switch (view) {
     case TableView::kTasks:
     case TableView::kSweep:
-      return {kFinal, kFinalS1, kPseudoLabels};
+      return {kFinal, kFinalS1, kPseudoLabels, kRecall, kPrecision};
     case TableView::kSteps:
     case TableView::kTaskSteps:
       return {kStepAccuracy, kS1Accuracy};

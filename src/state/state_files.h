@@ -28,6 +28,7 @@ inline constexpr const char* kFeaturesFile = "features.safetensors";
 inline constexpr const char* kDetectionFile = "detection.json";
 inline constexpr const char* kPseudoLabelsFile = "pseudo_labels.csv";
 inline constexpr const char* kPrototypesFile = "prototypes.json";
+inline constexpr const char* kHealthFile = "health.json";
 inline constexpr const char* kStepOptionsFile = "options.toml";
 inline constexpr const char* kMetricsFile = "metrics.json";
 // Of a step under way; the model of the step before stays in place.

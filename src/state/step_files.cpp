@@ -18,6 +18,33 @@ std::string step_file_name(int64_t step, const std::string& name) {
   return fmt::format("{}/{:02}/{}", kStepsFolder, step, name);
 }
 
+namespace {
+
+/// Why `cluster-mass` kept or dropped a class, for people.
+std::string why(const adaptation::SharedClasses& shared, size_t k) {
+  const auto round = shared.dropped_in[k];
+  if (round < 0) return "no candidate: hardly any evidence for it";
+  if (round == 0) return fmt::format("kept: {:.2f} of the mean mass", shared.scores[k]);
+  return fmt::format("dropped in round {}: {:.2f} of the mean mass is below {}", round,
+                     shared.scores[k], shared.threshold);
+}
+
+}  // namespace
+
+std::string health_json(const adaptation::StepHealth& health, bool trained) {
+  Json json{{"verdict", adaptation::verdict_word(health.verdict)},
+            {"reason", health.reason},
+            {"trust", health.trust},
+            {"images", health.images},
+            {"classes_found", health.classes_found},
+            {"agreement", health.agreement},
+            {"confidence_before", health.confidence_before}};
+  if (health.confidence_after) json["confidence_after"] = *health.confidence_after;
+  if (health.changed) json["changed"] = *health.changed;
+  json["kept_model"] = trained ? "adapted" : "previous";
+  return json_text(json, 1);
+}
+
 std::string detection_json(const methods::StepDecisions& decisions,
                            const std::vector<std::string>& class_names) {
   const auto& options = decisions.detection;
@@ -29,6 +56,11 @@ std::string detection_json(const methods::StepDecisions& decisions,
     json["weights"] = by_count ? "count" : "mass";
   }
   if (options.rule == "label-shift") json["temperature"] = options.temperature;
+  if (options.rule == "cluster-mass") {
+    json["background_correction"] = options.correction;
+    json["neighbours"] = options.neighbours;
+    json["candidate_share"] = options.candidate_share;
+  }
   json["threshold"] = shared.threshold;
   json["detected"] = shared.classes;
   json["classes"] = Json::array();
@@ -43,6 +75,7 @@ std::string detection_json(const methods::StepDecisions& decisions,
                                {"cumulative_probability", shared.cumulative[k]},
                                {"score", shared.scores[k]},
                                {"detected", detected}});
+    if (!shared.dropped_in.empty()) json["classes"].back()["why"] = why(shared, k);
   }
   return json_text(json, 1);
 }

@@ -16,6 +16,8 @@ std::string detection_json(const methods::StepDecisions& decisions,
 std::string pseudo_labels_csv(const methods::StepDecisions& decisions,
                               const data::ImageStore& target,
                               const std::vector<std::string>& class_names);
+/// The verdict on a step; `trained` tells whether the network was trained on it.
+std::string health_json(const adaptation::StepHealth& health, bool trained);
 /// The prototypes captured in `step` (from 0), and the size of the whole memory.
 std::string prototypes_json(const adaptation::PrototypeMemory& memory, int64_t step,
                             const std::vector<std::string>& class_names);

@@ -21,6 +21,7 @@ models::NamedTensors StepTrainer::state() const {
   models::put_part(state, "auxiliary.", module_state(setup_.method->auxiliary_modules().get()));
   models::put_part(state, "method.", setup_.method->save());
   models::put_part(state, "losses.", sums);
+  models::put_part(state, "health.", checkup_.save());
   return state;
 }
 
@@ -31,6 +32,7 @@ void StepTrainer::load(const models::NamedTensors& state, StepPosition position)
   iteration_.optimizers().load_state(models::part_of(state, "optimizer."));
   load_module_state(setup_.method->auxiliary_modules().get(), models::part_of(state, "auxiliary."));
   setup_.method->load(models::part_of(state, "method."));
+  checkup_.load(models::part_of(state, "health."));
   std::map<std::string, TrainingIteration::LossSum> sums;
   for (const auto& [name, saved] : models::part_of(state, "losses.")) {
     sums[name] = {saved[0], saved[1].item<int64_t>()};

@@ -134,9 +134,14 @@ void StepTrainer::update_context() {
 
 void StepTrainer::run(state::EventLog& events, const std::function<void()>& checkpoint) {
   const ScopeTimer timer("training the step");
-  if (!has_begun()) setup_.method->begin_step(setup_.context);
+  if (!has_begun()) begin();
   if (auto* const ranks = setup_.compute.ranks.get()) {
     distributed::check_agreement(ranks, "decisions about the step", setup_.method->save());
+  }
+  if (!was_accepted_) {
+    position_ = {setup_.context.num_epochs, 0};
+    setup_.network->eval();
+    return;
   }
   for (int64_t epoch = extra_epochs_; epoch < position_.epoch; ++epoch) {
     epoch_begin_ += range_of(epoch).count;
@@ -144,7 +149,20 @@ void StepTrainer::run(state::EventLog& events, const std::function<void()>& chec
   while (!is_done()) train_epoch(events, checkpoint);
   update_context();
   setup_.method->end_step(setup_.context);
+  checkup_.conclude(setup_.context);
   setup_.network->eval();
+}
+
+void StepTrainer::begin() {
+  const auto& context = setup_.context;
+  setup_.method->begin_step(context);
+  checkup_.examine(context, *setup_.method);
+  const auto& health = *checkup_.health();
+  was_accepted_ = checkup_.accepts(setup_.on_doubt, context.step);
+  const auto text =
+      fmt::format("step {} is {}: {}{}", context.step + 1, adaptation::verdict_word(health.verdict),
+                  health.reason, was_accepted_ ? "" : "; the network stays as it was");
+  health.verdict == adaptation::Verdict::kGood ? log_info(text) : log_warning(text);
 }
 
 void StepTrainer::train_epoch(state::EventLog& events, const std::function<void()>& checkpoint) {

@@ -14,6 +14,7 @@
 #include "proca/methods/method.h"
 #include "state/event_log.h"
 #include "training/module_state.h"
+#include "training/step_checkup.h"
 #include "training/training_iteration.h"
 #include "training/training_stream.h"
 
@@ -35,6 +36,7 @@ struct StepSetup {
   methods::TrainingRecipe recipe = {};
   int64_t num_iterations = 0;         ///< of the step, where the recipe counts iterations
   methods::StepContext context = {};  ///< with step, seed and the functions set
+  methods::OnDoubt on_doubt = methods::OnDoubt::kAdapt;
   torch::Device device = torch::kCPU;
   compute::ComputeOptions compute = {};
   DeviceImages* images = nullptr;  ///< feeds source and target images to the network
@@ -63,6 +65,10 @@ class StepTrainer {
   /// wherever the step could be resumed; an exception from it ends the training.
   void run(state::EventLog& events, const std::function<void()>& checkpoint);
 
+  /// Of the step; nothing before `run`. One that was not accepted has not been trained on.
+  const std::optional<adaptation::StepHealth>& health() const { return checkup_.health(); }
+  bool was_accepted() const { return was_accepted_; }
+
   /// Mean of each loss term in the last epoch.
   const std::map<std::string, double>& losses() const { return losses_; }
 
@@ -72,6 +78,7 @@ class StepTrainer {
   bool counts_iterations(int64_t epoch) const;
   EpochRange range_of(int64_t epoch) const;
   void update_context();
+  void begin();
   void train_epoch(state::EventLog& events, const std::function<void()>& checkpoint);
   void end_epoch(const EpochRange& range);
   void expect_batch(const methods::EpochPlan& plan);
@@ -85,6 +92,8 @@ class StepTrainer {
   int64_t epoch_begin_ = 0;   // the epoch's first iteration, counted in the step
   TrainingIteration& iteration_;
   StepPosition position_;
+  StepCheckup checkup_;
+  bool was_accepted_ = true;
   std::map<std::string, double> losses_;
   std::optional<methods::Predictions> predictions_;  // of the current weights
 };

@@ -23,7 +23,10 @@ torch::Tensor uniform_prior(int64_t num_classes) {
 }
 
 SharedClasses detect(const torch::Tensor& probabilities, const DetectionOptions& options) {
-  return detect_shared_classes({probabilities, uniform_prior(probabilities.size(1))}, options);
+  return detect_shared_classes({.probabilities = probabilities,
+                                .source_prior = uniform_prior(probabilities.size(1)),
+                                .features = probabilities},
+                               options);
 }
 
 void expect_near(const std::vector<double>& actual, const std::vector<double>& expected,
@@ -212,7 +215,8 @@ TEST(DetectionOptionsTest, UnknownRuleSuggestsTheNearest) {
   EXPECT_NE(message_for("label_shfit").find("did you mean 'label-shift'?"), std::string::npos);
   EXPECT_NE(message_for("hbv").find("did you mean 'hbw'?"), std::string::npos);
   EXPECT_EQ(message_for("magic").find("did you mean"), std::string::npos);
-  EXPECT_NE(message_for("magic").find("scd, hbw, label-shift, none"), std::string::npos);
+  EXPECT_NE(message_for("magic").find("scd, hbw, label-shift, cluster-mass, none"),
+            std::string::npos);
 }
 
 TEST(DetectionOptionsTest, NamesTheFieldOutOfRange) {

@@ -26,8 +26,8 @@ TEST(PresetTest, ProgramBringsItsPresets) {
     EXPECT_FALSE(preset.summary.empty()) << preset.name;
     EXPECT_LE(preset.summary.size(), 60u) << preset.name;
   }
-  EXPECT_EQ(names,
-            (Words{"demo", "digits-ci", "imagenet-caltech-ci", "office-home-ci", "office31-ci"}));
+  EXPECT_EQ(names, (Words{"demo", "digits-ci", "imagenet-caltech-ci", "office-home-ci",
+                          "office31-ci", "pacs-ci"}));
 }
 
 TEST(PresetTest, UnknownNamesAreAnsweredWithTheNearest) {
@@ -35,7 +35,7 @@ TEST(PresetTest, UnknownNamesAreAnsweredWithTheNearest) {
             "unknown preset \"office31\"; did you mean \"office31-ci\"?");
   EXPECT_EQ(message_of<InvalidOption>([] { find_preset("visda"); }),
             "unknown preset \"visda\"; there are demo, digits-ci, imagenet-caltech-ci, "
-            "office-home-ci, office31-ci, or a file ending in .toml");
+            "office-home-ci, office31-ci, pacs-ci, or a file ending in .toml");
 }
 
 TEST(PresetTest, OwnFileIsAPresetToo) {

@@ -26,8 +26,13 @@ void print(const engine::StepOutcome& outcome, const engine::Adapter& adapter) {
   for (const int64_t label : outcome.detected) {
     detected.push_back(names[static_cast<size_t>(label)]);
   }
-  std::cout << fmt::format("step {}: adapted to {} images in {:.1f} s\n", outcome.step,
-                           outcome.num_images, outcome.seconds);
+  std::cout << fmt::format("step {}: {} to {} images in {:.1f} s\n", outcome.step,
+                           outcome.trained ? "adapted" : "not adapted", outcome.num_images,
+                           outcome.seconds);
+  if (outcome.health) {
+    std::cout << fmt::format("verdict: {}: {}\n", adaptation::verdict_word(outcome.health->verdict),
+                             outcome.health->reason);
+  }
   if (!detected.empty()) {
     std::cout << fmt::format("classes detected: {} of {}: {}\n", detected.size(), names.size(),
                              fmt::join(detected, ", "));

@@ -13,6 +13,9 @@ namespace proca::adaptation {
 
 /// The prototypes of one class.
 struct ClassPrototypes {
+  /// The id of an image of an earlier step, whose origin is known.
+  static constexpr int64_t kNamed = -1;
+
   int64_t label = 0;
   double score = 0;                       ///< normalised cumulative probability v_k at capture
   int64_t step = 0;                       ///< time step of the capture, from 0

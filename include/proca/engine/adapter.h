@@ -41,11 +41,15 @@ struct AdaptOptions {
   std::optional<data::Crop> crop;
   std::optional<double> flip;
   std::optional<methods::TrainingRecipe::Start> start;
+  /// What to do with a step that is not good; empty: what the method does.
+  std::optional<methods::OnDoubt> on_doubt;
   /// Weight file that the first step starts from instead of the source model; its
   /// classifier is taken if it fits, else fresh.
   std::string start_weights;
   /// How the method trains, with the fields that are set put in.
   methods::TrainingRecipe resolve(methods::TrainingRecipe recipe) const;
+  /// What to do with a step that is not good.
+  methods::OnDoubt resolve_on_doubt(const methods::MethodSpec& method) const;
   /// How many iterations that makes per step; 0 for methods that count epochs.
   int64_t resolve_iterations(const methods::TrainingRecipe& recipe) const;
 
@@ -74,7 +78,10 @@ struct StepOutcome {
   int64_t num_images = 0;
   std::vector<int64_t> detected = {};         ///< classes; empty for methods that detect none
   std::map<std::string, double> losses = {};  ///< mean of each term in the last epoch
-  double seconds = 0;                         ///< in this process
+  /// How far the step can be trusted; nothing for methods that do not train.
+  std::optional<adaptation::StepHealth> health = {};
+  bool trained = true;  ///< false if the step was not accepted, and the network is as it was
+  double seconds = 0;   ///< in this process
   /// The state had been adapted to these images with these options already, and nothing was
   /// done.
   bool already_done = false;

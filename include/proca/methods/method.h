@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "proca/adaptation/prototype_memory.h"
 #include "proca/adaptation/pseudo_labels.h"
 #include "proca/adaptation/shared_classes.h"
+#include "proca/adaptation/step_health.h"
 #include "proca/config/options.h"
 #include "proca/data/augmentation.h"
 #include "proca/data/image_store.h"
@@ -133,6 +135,8 @@ struct StepDecisions {
   torch::Tensor source_prior;  ///< float [K], as used by detection
   adaptation::SharedClasses shared_classes;
   adaptation::PseudoLabels pseudo_labels;  ///< by target image
+  /// How far these labels can be trusted, from a method that measures it itself.
+  std::optional<adaptation::LabelTrust> trust = {};
 };
 
 /// An optimiser of a method's own: Adam, started anew at every step.
@@ -155,6 +159,9 @@ struct OptimizerSpec {
 ///         compute_losses     once per phase of the iteration (nearly always one)
 ///       end_epoch
 ///     end_step
+///
+/// A step that is refused (`MethodSpec::on_doubt`) ends after `begin_step`: the network, the
+/// memory and what `save` returned before stay as they were, but for `decisions`.
 ///
 /// Where a recipe counts iterations instead of epochs, the engine divides them into
 /// ten rounds (`--epochs`) that take the place of epochs. LibTorch's own random
@@ -261,6 +268,14 @@ struct TrainingRecipe {
   } start = Start::kSourceModel;
 };
 
+/// What to do with a step whose health (`adaptation::StepHealth`) is not good.
+enum class OnDoubt {
+  kAdapt,        ///< train on it whatever the verdict: what the papers of most methods do
+  kSkipRefused,  ///< leave the network alone if the step is refused
+  kSkip,         ///< leave the network alone if the step is refused or doubtful
+  kStop,         ///< end with an error if the step is refused or doubtful; nothing is written
+};
+
 /// A method as the registry knows it. Each `src/methods/<name>.cpp` defines one
 /// `MethodSpec <name>_spec()`; the build lists them in a generated table, so
 /// that adding a method is one file and one word in `src/methods/CMakeLists.txt`.
@@ -271,7 +286,8 @@ struct MethodSpec {
   /// returns what builds the method from the parsed values.
   std::function<MethodFactory(OptionSet&)> configure;
   TrainingRecipe recipe = {};
-  bool trains = true;  ///< what `Method::trains` returns
+  bool trains = true;                  ///< what `Method::trains` returns
+  OnDoubt on_doubt = OnDoubt::kAdapt;  ///< unless the user says otherwise (`--on-doubt`)
 };
 
 /// Every method, in the order of `src/methods/CMakeLists.txt`.

@@ -32,6 +32,7 @@ void bind_detection(PrototypeOptions& values, OptionSet& options) {
       {{"count", GroupWeights::kCount}, {"mass", GroupWeights::kMass}});
   options.bind("label-shift-temperature", values.detection.temperature,
                "softens the probabilities of label-shift", 0.01, 1000.0);
+  bind_cluster_mass(values.detection, options);
   options.bind_choice<ModelChoice>(
       "detection-model", values.detection_model, "whose probabilities detection uses",
       {{"source", ModelChoice::kSource}, {"current", ModelChoice::kCurrent}});
@@ -94,6 +95,18 @@ void bind_losses(PrototypeOptions& values, OptionSet& options) {
 }
 
 }  // namespace
+
+void bind_cluster_mass(adaptation::DetectionOptions& detection, OptionSet& options) {
+  options.bind("background-correction", detection.correction,
+               "how much of what a class gets anyway cluster-mass takes off its evidence", 0.0,
+               1.0);
+  options.bind("neighbours", detection.neighbours,
+               "images that each one is averaged with, by cluster-mass", 0, 1000);
+  options.bind("candidate-share", detection.candidate_share,
+               "candidates of cluster-mass have more than this / classes of the images", 0.0, 0.99);
+  options.bind("least-mass", detection.least_mass,
+               "cluster-mass drops classes below this times the mean mass", 0.0, 0.99);
+}
 
 void PrototypeOptions::bind(OptionSet& options) {
   options.bind_choice<Variant>(

@@ -85,4 +85,7 @@ struct PrototypeOptions {
   int64_t resolved_negatives() const;
 };
 
+/// Declares the options of the detection rule `cluster-mass`.
+void bind_cluster_mass(adaptation::DetectionOptions& detection, OptionSet& options);
+
 }  // namespace proca::methods

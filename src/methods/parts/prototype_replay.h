@@ -6,7 +6,7 @@
 
 #include <torch/types.h>
 
-#include "adaptation/prototype_mirror.h"
+#include "methods/parts/prototype_feed.h"
 #include "methods/parts/prototype_options.h"
 
 namespace proca::methods {
@@ -26,14 +26,11 @@ class PrototypeReplay {
   /// Pseudo-labels of target images on the network's device, int64 [n].
   torch::Tensor pseudo_labels(const torch::Tensor& target_ids) const;
 
-  /// The prototypes to replay in an iteration, and what they are compared with; nothing
-  /// before the first capture.
+  /// The prototypes to replay in an iteration (`PrototypeFeed::prepare`), and what they are
+  /// compared with; nothing before the first capture.
   ///
   /// | name               | dtype | shape        |                                  |
   /// |--------------------|-------|--------------|----------------------------------|
-  /// | replay.images      | float | [n, 3, H, W] |                                  |
-  /// | replay.labels      | int64 | [n]          |                                  |
-  /// | replay.soft_labels | float | [n, K]       |                                  |
   /// | replay.centres     | float | [K, D]       | missing without contrastive loss |
   /// | replay.negatives   | int64 | [n, .]       | missing for all other classes    |
   models::NamedTensors prepare(const StepContext& context);
@@ -42,7 +39,7 @@ class PrototypeReplay {
   void add_losses(std::vector<LossTerm>& terms, const AdaptationBatch& batch,
                   const models::NetworkOutput& output) const;
 
-  adaptation::PrototypeMemory& memory() { return memory_; }
+  adaptation::PrototypeMemory& memory() { return feed_.memory(); }
   const StepDecisions* decisions() const { return decisions_ ? &*decisions_ : nullptr; }
 
   models::NamedTensors save() const;
@@ -50,25 +47,18 @@ class PrototypeReplay {
 
  private:
   torch::Device device() const { return network_->head()->weight.device(); }
-  void check_budget(const StepContext& context) const;
   void label_images(const Predictions& predictions);
   void capture(const StepContext& context);
   void refresh_centres(const StepContext& context);
   torch::Tensor draw_negatives(const torch::Tensor& labels, const StepContext& context) const;
-  adaptation::ClassPrototypes choose_prototypes(int64_t label, const Predictions& predictions,
-                                                const StepContext& context) const;
 
   PrototypeOptions options_;
   models::ClassifierNetwork network_;
-  adaptation::PrototypeMemory memory_;
-  adaptation::PrototypeMirror mirror_;  // of the memory, on the network's device
+  PrototypeFeed feed_;
   std::optional<StepDecisions> decisions_;
   torch::Tensor labels_;   // int64 [N] on the network's device: the pseudo-labels
   torch::Tensor centres_;  // float [K, D] there too; undefined if not needed
   int64_t captures_ = 0;   // in this step
-  // The order of replay: a function of seed, step, epoch and memory, computed on demand.
-  std::vector<std::vector<int64_t>> order_;
-  std::vector<int64_t> order_is_for_;
 };
 
 }  // namespace proca::methods

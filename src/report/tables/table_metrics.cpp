@@ -14,10 +14,22 @@ std::string title_of(TableMetric metric) {
       {TableMetric::kStepAccuracy, "Accuracy after each step"},
       {TableMetric::kS1Accuracy, "S-1 accuracy after each step"},
       {TableMetric::kPseudoLabels, "Accuracy of the pseudo-labels"},
+      {TableMetric::kRecall, "Classes found, of those present"},
+      {TableMetric::kPrecision, "Classes present, of those found"},
       {TableMetric::kDrop, "Drop of S-1 accuracy since the first step"},
   };
   return titles.at(metric);
 }
+
+namespace {
+
+// Nothing for methods that detect no classes.
+std::optional<double> percent_of(const std::optional<double>& share) {
+  if (!share) return std::nullopt;
+  return 100 * *share;
+}
+
+}  // namespace
 
 std::optional<double> value_of(TableMetric metric, const protocol::RunMetrics& run) {
   switch (metric) {
@@ -32,6 +44,10 @@ std::optional<double> value_of(TableMetric metric, const protocol::RunMetrics& r
     case TableMetric::kPseudoLabels:
       // Without pseudo-labels the model's own predictions take their place.
       return 100 * run.pseudo_label_accuracy.value_or(run.final_accuracy);
+    case TableMetric::kRecall:
+      return percent_of(run.mean_recall);
+    case TableMetric::kPrecision:
+      return percent_of(run.mean_precision);
     case TableMetric::kDrop:
       return value_at(metric, run, static_cast<int64_t>(run.steps.size()));
   }
@@ -50,6 +66,9 @@ std::optional<double> value_at(TableMetric metric, const protocol::RunMetrics& r
       return 100 * metrics.s1_accuracy;
     case TableMetric::kPseudoLabels:
       return 100 * (metrics.pseudo_labels ? metrics.pseudo_labels->accuracy() : metrics.accuracy);
+    case TableMetric::kRecall:
+    case TableMetric::kPrecision:
+      return std::nullopt;  // No view has a column per step of these.
     case TableMetric::kDrop:
       return 100 * metrics.accuracy_drop;
   }

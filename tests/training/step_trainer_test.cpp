@@ -32,11 +32,16 @@ class PredictingMethod final : public methods::Method {
  private:
   void predict(const methods::StepContext& context) {
     context.predict_target(ModelChoice::kSource);
-    predictions.push_back(context.predict_target(ModelChoice::kCurrent).features.item<double>());
+    predictions.push_back(context.predict_target(ModelChoice::kCurrent).features[0][0].item<double>());
   }
 
   models::ClassifierNetwork network_;
 };
+
+// Of eight images and three classes; `number` stands in every feature.
+methods::Predictions predictions_numbered(double number) {
+  return {.probabilities = torch::full({8, 3}, 1.0 / 3), .features = torch::full({8, 1}, number)};
+}
 
 // Takes a method through a step of eight images that are source and target, two batches an epoch.
 void run_step(methods::Method& method, const models::ClassifierNetwork& network, int64_t epochs,
@@ -69,12 +74,12 @@ TEST(StepTrainerTest, PredictionsOfTheCurrentNetworkAreKeptUntilItIsTrainedAgain
   methods::StepContext context;
   context.predict_target = [&](ModelChoice choice) -> methods::Predictions {
     auto& count = choice == ModelChoice::kCurrent ? num_current : num_source;
-    return {.probabilities = {}, .features = torch::tensor(++count)};
+    return predictions_numbered(++count);
   };
   run_step(method, network, /*epochs=*/3, context);
   // Before the first epoch, after it and before the second, and so on.
   EXPECT_EQ(method.predictions, (std::vector<double>{1, 1, 2, 2, 3, 3, 4}));
-  EXPECT_EQ(num_source, 7);
+  EXPECT_EQ(num_source, 8) << "the method's, and one to examine the step";
 }
 
 // Is stopped in the pass that follows a capture, as by Ctrl-C.
@@ -103,7 +108,9 @@ class StoppedMethod final : public methods::Method {
 TEST(StepTrainerTest, PrototypesHaveNamesWhenTheEndOfAnEpochIsStopped) {
   const auto network = test::small_network(3);
   StoppedMethod method(network);
-  EXPECT_THROW(run_step(method, network, /*epochs=*/1), Interrupted);
+  methods::StepContext context;
+  context.predict_target = [](ModelChoice) { return predictions_numbered(1); };
+  EXPECT_THROW(run_step(method, network, /*epochs=*/1, context), Interrupted);
   adaptation::PrototypeMemory loaded(/*per_class=*/3);
   loaded.load(method.memory()->save());  // Refuses prototypes without names.
   EXPECT_EQ(loaded.size(), method.memory()->size());

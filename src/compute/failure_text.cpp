@@ -1,6 +1,5 @@
 #include "compute/failure_text.h"
 
-#include <algorithm>
 #include <new>
 #include <string_view>
 

@@ -1,7 +1,9 @@
 // Files from others, and files in the wrong place: refused in one sentence, and nothing else on
 // the disk changes.
 
+#include <cmath>
 #include <filesystem>
+#include <map>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -91,26 +93,30 @@ TEST_F(HostileFilesTest, OutputsThatAreInputsOrPartOfAStateAreRefused) {
     Words words;
     std::string out, why;
   } cases[] = {
-      {{"export", "--state", path("state")}, "state/model.safetensors", "belongs to a state"},
-      {{"export", "--state", path("state")}, "state/state.json", "belongs to a state"},
-      {{"export", "--state", path("state")}, "state/steps/01/metrics.json", "belongs to a state"},
+      {{"export", "--state", path("state")}, "state/model.safetensors", "it belongs to a state"},
+      {{"export", "--state", path("state")}, "state/state.json", "it belongs to a state"},
+      {{"export", "--state", path("state")},
+       "state/steps/01/metrics.json",
+       "it belongs to a state"},
       {{"export", "--backbone", "resnet-small", "--weights", path("weights.safetensors")},
        "weights.safetensors",
        "the command reads it"},
       {{"predict", "--state", path("state"), path("bars.txt")}, "bars.txt", "the command reads it"},
-      {{"predict", "--state", path("state"), path("bars/level")}, "bars/level/0.png", "an image"},
+      {{"predict", "--state", path("state"), path("bars/level")},
+       "bars/level/0.png",
+       "it is an image"},
       {{"predict", "--state", path("state"), path("bars/level")},
        "state/config.toml",
-       "belongs to a state"},
+       "it belongs to a state"},
       {{"data", "pack", path("bars.txt")}, "bars.txt", "the command reads it"},
-      {{"data", "list", path("bars")}, "bars/frame/1.png", "an image"},
-      {{"report", path("state")}, "state/events.jsonl", "belongs to a state"},
+      {{"data", "list", path("bars")}, "bars/frame/1.png", "it is an image"},
+      {{"report", path("state")}, "state/events.jsonl", "it belongs to a state"},
       {{"report", path("report.json")}, "report.json", "the command reads it"},
   };
   for (const auto& [words, out, why] : cases) {
     auto all = words;
     all.insert(all.end(), {"--out", path(out)});
-    expect_refused(all, path(out) + ": is not overwritten: it");
+    expect_refused(all, path(out) + ": is not overwritten: " + why);
   }
   expect_refused({"report", path("state"), "--out", path("state/report.html"), "--json",
                   path("state/state.json")},

@@ -10,11 +10,13 @@
 #include "commands/commands.h"
 #include "config/toml.h"
 #include "declared_command.h"
+#include "failure.h"
 #include "help.h"
+#include "printable_output.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
-#include "proca/core/interrupt.h"
 #include "proca/core/log.h"
+#include "runtime_settings.h"
 #include "version.h"
 
 namespace proca::app {
@@ -155,19 +157,14 @@ void parse_and_execute(const std::vector<std::string>& all, const std::vector<Co
 }  // namespace
 
 int run_command_line(int argc, char** argv, const std::vector<Command>& commands) {
+  const PrintableOutput printable_output;
   try {
+    check_address_space();
     parse_and_execute({argv + std::min(argc, 1), argv + argc}, with_descriptions(commands));
     if (!std::cout.flush()) throw Error("standard output: writing failed");
     return 0;
-  } catch (const Interrupted& error) {
-    log_error(error.what());
-    return 130;
-  } catch (const InputError& error) {
-    log_error(error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    log_error(error.what());
-    return 1;
+  } catch (...) {
+    return report_failure(std::current_exception());
   }
 }
 

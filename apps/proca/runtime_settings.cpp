@@ -7,12 +7,16 @@
 #include <string_view>
 #include <system_error>
 
+#include <fmt/format.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <torch/cuda.h>
 #include <unistd.h>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
+
+#include "proca/core/error.h"
 
 namespace proca::app {
 namespace {
@@ -33,6 +37,19 @@ void keep_freed_memory() {
   if (std::getenv("MALLOC_MMAP_MAX_") == nullptr) mallopt(M_MMAP_MAX, 0);
   if (std::getenv("MALLOC_TRIM_THRESHOLD_") == nullptr) mallopt(M_TRIM_THRESHOLD, -1);
 #endif
+}
+
+void check_address_space() {
+  constexpr rlim_t kNeeded = rlim_t{1} << 30;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+      limit.rlim_cur >= kNeeded) {
+    return;
+  }
+  throw Error(
+      fmt::format("the address space of this process is limited to {} MB (ulimit -v); at least {} "
+                  "MB are needed",
+                  limit.rlim_cur >> 20, kNeeded >> 20));
 }
 
 void shorten_openmp_spin(int argc, char** argv) {

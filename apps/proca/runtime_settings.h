@@ -10,4 +10,8 @@ void keep_freed_memory();
 /// once. Only for commands that compute, and only where they do so on a CPU.
 void shorten_openmp_spin(int argc, char** argv);
 
+/// Throws `Error` if this process may not have enough address space (`ulimit -v`): LibTorch would
+/// end it without a word, or wait for ever for threads that cannot start.
+void check_address_space();
+
 }  // namespace proca::app

@@ -83,6 +83,17 @@ void warm_up_host() {
   }
 }
 
+// With hundreds on a few cores LibTorch's threads only wait for each other.
+void check_threads(int64_t threads) {
+  constexpr int64_t kPerCore = 8;
+  const int64_t cores = available_cores();
+  if (threads <= kPerCore * cores) return;
+  throw InvalidOption(
+      fmt::format("--threads: {} is more than {}, {} for each of the {} cores; more threads than "
+                  "cores make it slower",
+                  threads, kPerCore * cores, kPerCore, cores));
+}
+
 }  // namespace
 
 void ComputeOptions::bind(OptionSet& options) {
@@ -153,6 +164,7 @@ void finish_warm_up() {
 }
 
 c10::Device set_up_libtorch(const ComputeOptions& options) {
+  check_threads(options.resolved_threads());
   at::set_num_threads(static_cast<int>(options.resolved_threads()));
   set_precision(options.precision);
   set_winograd(options.winograd);

@@ -31,7 +31,7 @@ void write(LogLevel level, spdlog::level::level_enum colour, std::string_view pr
            std::string_view message) {
   if (level < current_level) return;
   if (is_on_terminal()) std::fputs("\r\033[K", stderr);
-  logger().log(colour, "{}{}{}", process_prefix, prefix, message);
+  logger().log(colour, "{}{}{}", process_prefix, prefix, printable(message));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -44,7 +45,11 @@ void parallel_for(int64_t count, int64_t threads, const std::function<void(int64
   const int64_t helpers = std::min(threads, count) - 1;
   {
     std::vector<std::jthread> pool;
-    for (int64_t i = 0; i < helpers; ++i) pool.emplace_back(run);
+    try {
+      for (int64_t i = 0; i < helpers; ++i) pool.emplace_back(run);
+    } catch (const std::system_error&) {
+      // No memory, or no more threads for this user: those there are do all of the work.
+    }
     run();
   }
   if (failure) std::rethrow_exception(failure);

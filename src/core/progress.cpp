@@ -63,7 +63,7 @@ void Progress::print(int64_t done, std::string_view note, TimePoint now) {
   }
   if (!note.empty()) facts += fmt::format(", {}", note);
   if (!is_on_terminal()) {
-    fmt::print(stderr, "{}: {}\n", title_, facts);
+    fmt::print(stderr, "{}: {}\n", printable(title_), printable(facts));
     return;
   }
   // A line that wraps could not be cleared: the bar gives way first, then what is last.
@@ -73,7 +73,7 @@ void Progress::print(int64_t done, std::string_view note, TimePoint now) {
   const int64_t filled = total_ > 0 ? std::min(width, width * done / total_) : 0;
   const auto line =
       fmt::format("{} [{:=<{}}{:{}}] {}", title_, "", filled, "", width - filled, facts);
-  fmt::print(stderr, "\r\033[K{}", fit_to_columns(line, columns));
+  fmt::print(stderr, "\r\033[K{}", fit_to_columns(printable(line), columns));
   std::fflush(stderr);
 }
 

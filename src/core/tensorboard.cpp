@@ -66,7 +66,7 @@ std::string file_name() {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host = {"unknown"};
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return fmt::format("events.out.tfevents.{:010}.{}.{}.{}",
+  return fmt::format("{}{:010}.{}.{}.{}", kTensorBoardPrefix,
                      std::chrono::duration_cast<std::chrono::seconds>(now).count(), host.data(),
                      ::getpid(), number++);
 }

@@ -8,6 +8,9 @@
 
 namespace proca {
 
+/// What the names of TensorBoard's files begin with.
+inline constexpr std::string_view kTensorBoardPrefix = "events.out.tfevents.";
+
 /// Writes a file that TensorBoard shows: values and images by tag and step. A reader may
 /// follow it while it grows.
 ///

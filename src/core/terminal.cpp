@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -31,6 +32,25 @@ int64_t terminal_columns() {
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return 80;
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : '\0');
+    // U+0080 to U+009F, which terminals obey, too.
+    const bool is_wide_control = byte == 0xc2 && next >= 0x80 && next < 0xa0;
+    if (is_wide_control) {
+      shown += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else if (byte == 0x7f || (byte < 0x20 && byte != '\n' && byte != '\t')) {
+      shown += fmt::format("\\x{:02x}", byte);
+    } else {
+      shown += text[i];
+    }
+  }
+  return shown;
 }
 
 std::string fit_to_columns(std::string_view text, int64_t columns) {

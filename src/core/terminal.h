@@ -17,6 +17,11 @@ bool may_use_colour();
 /// Its width; 80 where that is unknown.
 int64_t terminal_columns();
 
+/// Text that names from files may be part of, as it may be shown: control characters, with which a
+/// name could move the cursor or retitle the window, are written as `\x1b`. Line ends and tabs
+/// stay.
+std::string printable(std::string_view text);
+
 /// The longest part of `text` that takes no more than `columns`, one for each character
 /// of UTF-8, and ends before a comma if anything is cut off there.
 std::string fit_to_columns(std::string_view text, int64_t columns);

@@ -1,10 +1,13 @@
 #include <chrono>
+#include <future>
 #include <memory>
+#include <thread>
 
 #include <fmt/format.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include "compute/failure_text.h"
 #include "distributed/c10d_ranks.h"
 #include "proca/core/error.h"
 #include "proca/core/interrupt.h"
@@ -12,9 +15,6 @@
 
 namespace proca::distributed {
 namespace {
-
-// LibTorch's messages end in a stack trace.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 class C10dRanks final : public compute::Ranks {
  public:
@@ -45,7 +45,7 @@ class C10dRanks final : public compute::Ranks {
       throw Error(fmt::format(
           "rank {} of {}: another rank has ended or has not answered for {} s ({}); the last "
           "checkpoint is kept, run the same command again to resume",
-          launch_.rank, launch_.size, timeout_.count(), first_line(error.what())));
+          launch_.rank, launch_.size, timeout_.count(), compute::failure_text(error)));
     }
   }
 
@@ -112,14 +112,40 @@ std::shared_ptr<compute::Ranks> join(const Launch& launch, c10::Device device,
           device.is_cuda() ? "GPUs" : "CPUs", device.is_cuda() ? "NCCL" : "Gloo (libgloo-dev)"));
     }
     return std::make_shared<C10dRanks>(launch, std::move(group), device, timeout);
-  } catch (const c10::Error& error) {
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {  // c10::Error, a socket's, std::system_error
     throw Error(fmt::format("rank {} of {}: the ranks did not find each other at {}:{} in {} s: {}",
                             launch.rank, launch.size, launch.address, launch.port, timeout.count(),
-                            first_line(error.what_without_backtrace())));
-  } catch (const std::system_error& error) {
-    throw Error(fmt::format("rank {} of {}: the ranks did not find each other at {}:{}: {}",
-                            launch.rank, launch.size, launch.address, launch.port, error.what()));
+                            compute::failure_text(error)));
   }
+}
+
+// LibTorch waits for the others without asking whether we were told to stop, and without an end
+// where MASTER_PORT belongs to another program that keeps silent. So a thread of its own waits; if
+// nobody comes it is left behind, as the process ends then.
+std::shared_ptr<compute::Ranks> join_in_time(const Launch& launch, c10::Device device,
+                                             std::chrono::seconds timeout) {
+  constexpr auto kPollInterval = std::chrono::milliseconds(20);
+  const auto joined = std::make_shared<std::promise<std::shared_ptr<compute::Ranks>>>();
+  auto ranks = joined->get_future();
+  std::thread([=] {
+    try {
+      joined->set_value(join(launch, device, timeout));
+    } catch (...) {
+      joined->set_exception(std::current_exception());
+    }
+  }).detach();
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (ranks.wait_for(kPollInterval) != std::future_status::ready) {
+    throw_if_interrupted("stopped while waiting for the other ranks");
+    if (std::chrono::steady_clock::now() < deadline) continue;
+    throw Error(
+        fmt::format("rank {} of {}: the ranks did not find each other at {}:{} in {} s: not all "
+                    "have come, or the port belongs to another program",
+                    launch.rank, launch.size, launch.address, launch.port, timeout.count()));
+  }
+  return ranks.get();
 }
 
 }  // namespace
@@ -137,7 +163,7 @@ void join_ranks(compute::ComputeOptions& options) {
     options.device = fmt::format("cuda:{}", launch->local_rank);
   }
   const auto device = compute::choose_device(options);
-  options.ranks = join(*launch, device, std::chrono::seconds(options.rank_timeout_s));
+  options.ranks = join_in_time(*launch, device, std::chrono::seconds(options.rank_timeout_s));
   stop_together();
   log_info(fmt::format("{} ranks train together on {}", launch->size,
                        device.is_cuda() ? "GPUs" : "CPUs"));

@@ -59,6 +59,13 @@ Adapter::Adapter(const AdaptOptions& options, AdapterParts parts)
       method_choice_(options.method.resolve(options.method_defaults)),
       recipe_(options.resolve(method_choice_.spec->recipe)),
       parts_(std::move(parts)) {
+  const bool has_budget = options_.budget != 1 || options_.budget_iterations;
+  if (has_budget && recipe_.iterations == 0 && method_choice_.spec->trains) {
+    log_warning(fmt::format(
+        "--budget and --budget-iterations have no effect: {} counts epochs unless --iterations is "
+        "given",
+        method_choice_.spec->name));
+  }
   const ScopeTimer timer("loading the network");
   network_ = load_model(parts_.session->files()).network;
   network_->to(parts_.inputs->inference().device);
@@ -109,6 +116,7 @@ StepOutcome Adapter::adapt(std::shared_ptr<const data::ImageSource> target, Same
     outcome.already_done = true;
     return outcome;
   }
+  if (same_images == SameImages::kSkip && !manifest().adapting) refuse_same_images(identity);
   check_unfinished(identity, unfinished);
   has_failed_ = true;  // Until the step is done: a failure leaves a half-trained network.
   outcome.seconds = watch.seconds();
@@ -136,6 +144,18 @@ bool Adapter::is_of(const RunIdentity& identity, const std::string& digest, cons
 RunIdentity Adapter::saved_identity(const RunIdentity& mine, const char* file) {
   return upgraded(RunIdentity::parse(parts_.session->files().read_text(file)), mine,
                   parts_.inputs->target());
+}
+
+// With other options neither is right: doing nothing would ignore them, and another step would
+// count the same images twice.
+void Adapter::refuse_same_images(const RunIdentity& identity) {
+  if (!parts_.session->files().has(state::kAdaptFile)) return;
+  const auto theirs = saved_identity(identity, state::kAdaptFile);
+  const auto* images = theirs.find(RunIdentity::kNote, kImagesNote);
+  if (images == nullptr || *images != *identity.find(RunIdentity::kNote, kImagesNote)) return;
+  refuse_other_identity(parts_.session->folder().string(),
+                        fmt::format("step {} was on the same images", manifest().step), theirs,
+                        identity, "--again adapts to them once more");
 }
 
 void Adapter::check_unfinished(const RunIdentity& identity, Unfinished unfinished) {

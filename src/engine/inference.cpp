@@ -6,6 +6,7 @@
 
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <fmt/format.h>
 #include <torch/types.h>
 
 #include "adaptation/source_centres.h"
@@ -14,6 +15,7 @@
 #include "models/inference/inference_network.h"
 #include "models/weights/device_copy.h"
 #include "proca/compute/precision.h"
+#include "proca/core/error.h"
 #include "proca/core/interrupt.h"
 #include "training/feeds/device_images.h"
 #include "training/feeds/image_tensors.h"
@@ -115,6 +117,12 @@ torch::Tensor probabilities_of(const models::NetworkOutput& output) {
   return torch::softmax(output.logits, 1, torch::kFloat32);
 }
 
+// Weights that are finite can still give numbers that are not.
+[[noreturn]] void refuse_answer(const std::string& image) {
+  throw InputError(fmt::format(
+      "{}: the network's output is not a finite number; its weights cannot be used", image));
+}
+
 std::vector<int64_t> labels_of(const data::ImageStore& store, const std::vector<int64_t>& indexes) {
   std::vector<int64_t> labels;
   for (const int64_t index : indexes) labels.push_back(store.sample(index).label);
@@ -139,7 +147,13 @@ void predict(const models::ClassifierNetwork& network, const data::ImageStore& s
              const std::function<void(const BatchPrediction&)>& receive) {
   for_each_output(network, store, {0, store.size()}, preprocessing, options,
                   [&](const models::NetworkOutput& output, std::vector<int64_t> indexes) {
-                    receive({std::move(indexes), probabilities_of(output).to(torch::kCPU),
+                    const auto probabilities = probabilities_of(output).to(torch::kCPU);
+                    const auto is_finite = torch::isfinite(probabilities).all(1).contiguous();
+                    for (size_t i = 0; i < indexes.size(); ++i) {
+                      if (is_finite.data_ptr<bool>()[i]) continue;
+                      refuse_answer(store.sample(indexes[i]).path);
+                    }
+                    receive({std::move(indexes), probabilities,
                              output.features.to(torch::kCPU, torch::kFloat32)});
                   });
 }
@@ -224,9 +238,12 @@ Evaluation evaluate_with_features(const models::ClassifierNetwork& network,
   auto num_taken = static_cast<size_t>(std::lower_bound(chosen.begin(), chosen.end(), share.first) -
                                        chosen.begin());
   options.title = "evaluating";
+  // Of all batches together: reading back each would make a GPU wait.
+  const auto all_finite = torch::ones({}, torch::dtype(torch::kBool).device(options.device));
   for_each_output(
       network, store, share, preprocessing, options,
       [&](const models::NetworkOutput& output, const std::vector<int64_t>& indexes) {
+        all_finite.logical_and_(torch::isfinite(output.logits).all());
         best.narrow(0, indexes.front(), output.logits.size(0))
             .copy_(probabilities_of(output).argmax(1));
         std::vector<int64_t> rows;
@@ -242,6 +259,7 @@ Evaluation evaluate_with_features(const models::ClassifierNetwork& network,
     options.ranks->complete(best);
     options.ranks->complete(features);
   }
+  if (!all_finite.item<bool>()) refuse_answer(store.origin());
   const auto predictions = best.to(torch::kCPU);
   const auto* values = predictions.data_ptr<int64_t>();
   Evaluation evaluation{.report = {},

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "config/toml.h"
 #include "core/files/content_hash.h"
+#include "core/files/path.h"
 #include "core/parallel.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -69,6 +71,20 @@ RunIdentity RunIdentity::parse(std::string_view text) {
       const size_t begin = is_note ? 2 : 0;
       identity.fields.push_back({is_note ? kNote : table, line.substr(begin, end - begin),
                                  line.substr(end + between.size())});
+    }
+  }
+  return identity;
+}
+
+RunIdentity with_absolute_paths(RunIdentity identity, const OptionSet& options) {
+  for (auto& field : identity.fields) {
+    const auto* option = field.table.empty() ? options.find(field.name) : nullptr;
+    const bool is_path = option != nullptr && (option->type == "DIR" || option->type == "FILE" ||
+                                               option->type == "PATH");
+    if (!is_path) continue;
+    for (const auto& entry : parse_toml("path = " + field.value, field.name)) {
+      if (entry.values.size() != 1 || entry.values.front().empty()) continue;
+      field.value = toml_string(absolute_path(entry.values.front()).string());
     }
   }
   return identity;

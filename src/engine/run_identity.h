@@ -40,6 +40,10 @@ struct RunIdentity {
   bool operator==(const RunIdentity&) const = default;
 };
 
+/// With the paths among `options` as `absolute_path` writes them: two spellings of a place are
+/// equal.
+RunIdentity with_absolute_paths(RunIdentity identity, const OptionSet& options);
+
 /// Number, names and classes of the images: quickly known, but not what is in them.
 std::string describe_images(const data::ImageListing& listing);
 /// Number and names of the images, and a hash over all pixels.

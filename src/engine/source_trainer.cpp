@@ -15,6 +15,7 @@
 #include "distributed/agreement.h"
 #include "engine/run_identity.h"
 #include "engine/source_setup.h"
+#include "models/weights/finite_check.h"
 #include "models/weights/load_weights.h"
 #include "proca/core/error.h"
 #include "proca/core/interrupt.h"
@@ -29,7 +30,6 @@
 #include "state/state_writer.h"
 #include "state/tensorboard_log.h"
 #include "training/feeds/device_images.h"
-#include "training/finite_check.h"
 #include "training/training_iteration.h"
 
 namespace proca::engine {
@@ -50,11 +50,14 @@ RunIdentity identify_training(SourceTrainingOptions options, const data::ImageLi
   return identity;
 }
 
-// A kill right after the last checkpoint leaves files with the names of staged ones. Our own
-// readers know them; others look for `model.safetensors`.
+// A kill right after the last checkpoint leaves files with the names of staged ones, and the
+// optimiser's. Our own readers know them; others look for `model.safetensors`.
 void finish_last_checkpoint(const fs::path& folder) {
+  const state::StateDirectory state(folder, [](const std::string&) { return false; });
   for (const auto& entry : entries_of(folder)) {
-    if (entry.extension() != ".next") continue;
+    const auto name = entry.filename().string();
+    const bool is_left = name == state::kOptimizerFile && !state.has(name);
+    if (!is_left && !state::is_leftover(name)) continue;
     const state::StateWriter finishes_it(folder);
     return;
   }
@@ -114,7 +117,10 @@ class SourceTrainer {
   }
 
   void check_same(const RunIdentity& theirs, const RunIdentity& mine) const {
-    if (theirs == mine) return;
+    SourceTrainingOptions defaults;
+    OptionSet known;
+    defaults.bind(known);
+    if (with_absolute_paths(theirs, known) == with_absolute_paths(mine, known)) return;
     refuse_other_identity(out_.string(), "holds a training", theirs, mine,
                           "use the same or another --out");
   }
@@ -206,7 +212,7 @@ class SourceTrainer {
   state::StateChange checkpoint() {
     const auto model = network_->state();
     // The last iteration's loss was computed with the weights before its update.
-    if (const auto weight = training::find_not_finite(model)) {
+    if (const auto weight = models::find_not_finite(model)) {
       throw Error(fmt::format(
           "epoch {}: a weight of \"{}\" is no longer a number; start again with a lower --lr and "
           "another --out",

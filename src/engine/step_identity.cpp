@@ -12,7 +12,6 @@
 namespace proca::engine {
 namespace {
 
-constexpr const char* kImages = "images";
 constexpr const char* kPrecision = "precision";
 
 std::string_view word_of(data::Crop crop) {
@@ -93,7 +92,7 @@ RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& 
     add(kPrecision, toml_string(effective_precision(settings)));
   }
   identity.add(*method.options, "method");
-  identity.add_note(kImages, describe_images(images, options.compute.resolved_threads()));
+  identity.add_note(kImagesNote, describe_images(images, options.compute.resolved_threads()));
   return identity;
 }
 
@@ -127,12 +126,12 @@ RunIdentity upgraded(RunIdentity theirs, const RunIdentity& mine, const data::Im
   }
   add_later_options(theirs, mine);
   const auto note = std::find_if(theirs.fields.begin(), theirs.fields.end(), [](const auto& field) {
-    return field.table == RunIdentity::kNote && field.name == kImages;
+    return field.table == RunIdentity::kNote && field.name == kImagesNote;
   });
   const bool is_sampled =
       note != theirs.fields.end() && note->value.find("content") != std::string::npos;
   if (is_sampled && note->value == sampled_content(images)) {
-    *note = *mine.find(RunIdentity::kNote, kImages);
+    *note = *mine.find(RunIdentity::kNote, kImagesNote);
   }
   return theirs;
 }

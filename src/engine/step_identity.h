@@ -5,6 +5,9 @@
 
 namespace proca::engine {
 
+/// The note of an identity that says what the images are.
+inline constexpr const char* kImagesNote = "images";
+
 /// What decides the result of a step, given the state before it.
 struct StepSettings {
   const AdaptOptions& options;

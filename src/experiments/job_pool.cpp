@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/files/open_file.h"
 #include "core/stopwatch.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -50,11 +51,11 @@ pid_t start_process(std::vector<std::string> words, int log) {
 
 int open_log(const std::filesystem::path& path) {
   if (path.has_parent_path()) create_writable_folder(path.parent_path());
-  const int log = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (log < 0) {
-    throw InputError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
-  }
-  return log;
+  const int log = open_for_writing(path, Creation::kKeep);
+  if (ftruncate(log, 0) == 0) return log;
+  const std::string why = std::strerror(errno);
+  close(log);
+  throw Error(fmt::format("{}: writing failed: {}", path.string(), why));
 }
 
 struct Running {

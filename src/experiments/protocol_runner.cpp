@@ -161,7 +161,10 @@ class ProtocolRun {
     const auto text = read_text_file(out_ / kRunConfigFile);
     refuse_wrong_checksum(check_toml_checksum(text), (out_ / kRunConfigFile).string());
     const auto theirs = engine::RunIdentity::parse(text);
-    if (theirs != identity_) {
+    RunOptions defaults;
+    OptionSet known;
+    defaults.bind(known);
+    if (with_absolute_paths(theirs, known) != with_absolute_paths(identity_, known)) {
       engine::refuse_other_identity((out_ / kRunConfigFile).string(), "holds a run", theirs,
                                     identity_, "use another --out");
     }

@@ -1,11 +1,13 @@
 #include "experiments/reproduction.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "core/files/lock_file.h"
+#include "core/files/path.h"
 #include "core/progress.h"
 #include "experiments/run_results.h"
 #include "proca/core/error.h"
@@ -23,7 +25,7 @@ class Reproduction {
  public:
   Reproduction(const ReproductionPlan& plan, const ReproductionOptions& options,
                std::span<const JobSlot> slots)
-      : plan_(plan), data_root_(fs::weakly_canonical(options.data_root)), slots_(slots) {}
+      : plan_(plan), data_root_(absolute_path(options.data_root)), slots_(slots) {}
 
   ReproductionOutcome run() {
     Planned runs, sources;
@@ -61,21 +63,25 @@ class Reproduction {
                                  run.folder.string(), line));
   }
 
-  // Only the model counts: its run may have been interrupted after that, and may have had the
-  // target of another experiment.
+  // The model counts, with whatever target its run was: that may have been another experiment's.
+  // If it was this one's, and was interrupted after the training, it is finished.
   bool is_trained(const PlannedRun& source) const {
     const auto state = source.folder / fmt::format("source-{}", source.seed);
     if (!state::StateDirectory::exists(state) ||
         state::StateDirectory::read_manifest(state).phase != state::Phase::kReady) {
       return false;
     }
-    if (fs::exists(source.folder / "run.toml")) check_images(source.folder);
-    return true;
+    if (!is_there(source.folder / "run.toml")) return false;
+    check_images(source.folder);
+    if (is_there(source.folder / "results.json")) return true;
+    const auto& words = source.job.command;
+    const auto target = std::find(words.begin(), words.end(), "--target");
+    return target == words.end() || option_of(source.folder, "target") != *std::next(target);
   }
 
   void check_images(const fs::path& folder) const {
-    const auto theirs = data_root_of(folder);
-    if (theirs == data_root_) return;
+    const auto theirs = option_of(folder, "data-root");
+    if (absolute_path(theirs) == data_root_) return;
     throw InputError(
         fmt::format("{}: holds results of the images in {}, not in {}; use another --out",
                     folder.string(), theirs, data_root_.string()));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/files/path.h"
 #include "core/files/text_checksum.h"
 #include "core/nearest_word.h"
 #include "experiments/reproduction.h"
@@ -40,13 +41,13 @@ class Planner {
       : experiment_(experiment),
         options_(options),
         preset_(protocol::find_preset(experiment.preset)),
-        data_root_(fs::weakly_canonical(options.data_root)),
-        out_(fs::weakly_canonical(options.out)) {
+        data_root_(absolute_path(options.data_root)),
+        out_(absolute_path(options.out)) {
     preset_argument_ = experiment.preset;
     preset_folder_ = preset_.name;
     if (experiment.preset.ends_with(".toml")) {
       // The content of the file decides the results, not its name.
-      preset_argument_ = fs::weakly_canonical(experiment.preset).string();
+      preset_argument_ = absolute_path(experiment.preset).string();
       preset_folder_ =
           fmt::format("{}-{}", preset_.name, crc32_digits(read_text_file(experiment.preset)));
     }
@@ -91,7 +92,7 @@ class Planner {
     const RunChoice choice{preset_, task, run.method, values};
     auto effective = effective_options(choice);
     if (!options_.source_state.empty()) {
-      effective["source-state"] = {fs::weakly_canonical(options_.source_state).string()};
+      effective["source-state"] = {absolute_path(options_.source_state).string()};
     }
     const auto folder = out_ / "runs" / preset_folder_ / as_folder(task.source) /
                         as_folder(task.target) / folder_name(run.method, effective);
@@ -144,7 +145,7 @@ class Planner {
     if (!state::StateDirectory::exists(path)) {
       throw InputError(fmt::format("--source-state: {} is no state of a source model", path));
     }
-    return fs::weakly_canonical(path);
+    return absolute_path(path);
   }
 
   Words command(const protocol::ExperimentTask& task, const std::string& method, int64_t seed,

@@ -49,14 +49,14 @@ Json results_of_seed(const std::string& text, int64_t seed, const std::string& o
   });
 }
 
-std::string data_root_of(const fs::path& folder) {
+std::string option_of(const fs::path& folder, const std::string& name) {
   const auto path = folder / "run.toml";
   for (const auto& entry : parse_toml(read_config(path), path.string())) {
-    if (!entry.section.empty() || entry.key != "data-root") continue;
-    if (entry.values.size() != 1) refuse(path.string(), "data-root is not one folder");
+    if (!entry.section.empty() || entry.key != name) continue;
+    if (entry.values.size() != 1) refuse(path.string(), name + " is not one value");
     return entry.values.front();
   }
-  refuse(path.string(), "it names no data-root");
+  refuse(path.string(), "it names no " + name);
 }
 
 protocol::DetectedStep detection_from_json(const std::string& text, const std::string& origin) {

@@ -19,8 +19,8 @@ std::optional<protocol::RunMetrics> read_results(const std::filesystem::path& fo
 /// `InputError` naming `origin` when the text is damaged.
 Json results_of_seed(const std::string& text, int64_t seed, const std::string& origin);
 
-/// The `--data-root` of the run in `folder`, from its `run.toml`.
-std::string data_root_of(const std::filesystem::path& folder);
+/// An option of the run in `folder` that has one value, such as `data-root`, from its `run.toml`.
+std::string option_of(const std::filesystem::path& folder, const std::string& name);
 
 /// The first line of `options` that the run's `run.toml` does not have; empty if it has
 /// them all. Lines with paths are ignored.

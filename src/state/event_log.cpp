@@ -6,12 +6,12 @@
 #include <cstring>
 #include <ctime>
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "core/files/open_file.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
@@ -20,11 +20,7 @@ namespace proca::state {
 
 EventLog::EventLog(std::filesystem::path path, int64_t keep_bytes, std::optional<uint32_t> keep_crc)
     : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) {
-    throw InputError(
-        fmt::format("{}: cannot be written: {}", path_.string(), std::strerror(errno)));
-  }
+  descriptor_ = open_for_writing(path_, Creation::kKeep);
   size_ = std::min<int64_t>(keep_bytes, ::lseek(descriptor_, 0, SEEK_END));
   if (::ftruncate(descriptor_, size_) != 0) {
     const std::string why = std::strerror(errno);

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compute/broadcast_bytes.h"
 #include "core/files/path.h"
 #include "proca/core/file.h"
 #include "state/state_files.h"
@@ -17,18 +18,6 @@ namespace fs = std::filesystem;
 // The lock is rank 0's, and nothing reads a report.
 bool is_left_out(const fs::path& file) {
   return file.filename() == kLockFile || file.filename() == "report.html";
-}
-
-// Rank 0's bytes, on all ranks.
-std::vector<uint8_t> broadcast(compute::Ranks& ranks, std::vector<uint8_t> bytes) {
-  auto size = torch::tensor({static_cast<int64_t>(bytes.size())}, torch::kInt64);
-  ranks.broadcast(size);
-  bytes.resize(static_cast<size_t>(size.item<int64_t>()));
-  if (!bytes.empty()) {
-    ranks.broadcast(
-        torch::from_blob(bytes.data(), {static_cast<int64_t>(bytes.size())}, torch::kUInt8));
-  }
-  return bytes;
 }
 
 std::vector<std::string> files_of(const fs::path& folder) {
@@ -56,14 +45,14 @@ RankFolder::RankFolder(const std::shared_ptr<compute::Ranks>& ranks, fs::path fo
   }
   const auto listing = nlohmann::json(is_first ? files_of(path_) : std::vector<std::string>())
                            .dump(-1, ' ', false, nlohmann::json::error_handler_t::ignore);
-  const auto sent = broadcast(*ranks, {listing.begin(), listing.end()});
+  const auto sent = compute::broadcast_bytes(*ranks, {listing.begin(), listing.end()});
   for (const std::string name : nlohmann::json::parse(sent.begin(), sent.end())) {
     std::vector<uint8_t> content;
     if (is_first) {
       const auto text = read_text_file(path_ / name);
       content.assign(text.begin(), text.end());
     }
-    content = broadcast(*ranks, std::move(content));
+    content = compute::broadcast_bytes(*ranks, std::move(content));
     if (is_first) continue;
     create_writable_folder((path_ / name).parent_path());
     AtomicFile file(path_ / name);

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/files/json_limits.h"
 #include "core/files/path.h"
+#include "core/files/read_json.h"
 #include "core/files/text_checksum.h"
 #include "models/weights/safetensors.h"
 #include "proca/core/error.h"
@@ -19,6 +19,10 @@ namespace proca::state {
 namespace fs = std::filesystem;
 
 constexpr int64_t kFirstSealed = 3;  // earlier versions have no checksum of their own
+
+// A TorchScript module is a program. Of those only the file that a state lists, and whose checksum
+// is compared, is part of it.
+const std::string kOwnScript = std::string("script:") + kScriptFile;
 
 bool StateDirectory::exists(const fs::path& folder) { return is_there(folder / kManifestFile); }
 
@@ -79,8 +83,13 @@ void StateDirectory::load_manifest() {
       files_[name] = {count_from_json(record, "size"),
                       static_cast<uint32_t>(count_from_json(record, "crc32", 0xffffffff))};
     }
+    const bool is_script = manifest_.model.backbone.starts_with("script:");
+    if (is_script && (manifest_.model.backbone != kOwnScript || !files_.contains(kScriptFile))) {
+      throw InputError(fmt::format("{}: damaged: the backbone \"{}\" is not the state's own {}",
+                                   path.string(), manifest_.model.backbone, kScriptFile));
+    }
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("{}: damaged: {}", path.string(), error.what()));
+    throw InputError(fmt::format("{}: damaged: {}", path.string(), json_reason(error)));
   } catch (const std::invalid_argument& error) {
     throw InputError(fmt::format("{}: damaged: {}", path.string(), error.what()));
   }

@@ -39,6 +39,12 @@ inline constexpr const char* kTrainingAdaptFile = "training.toml";
 /// `steps/07/detection.json` for step 7, counted from 1.
 std::string step_file_name(int64_t step, const std::string& name);
 
+/// Whether a state has a file of that name in its folder, complete or left by a writer that was
+/// killed.
+bool is_state_file(std::string name);
+/// Whether it was left by a writer that was killed: staged or half-written.
+bool is_leftover(const std::string& name);
+
 /// Where the next content of a file is staged.
 inline std::filesystem::path next_of(const std::filesystem::path& path) {
   return path.string() + ".next";

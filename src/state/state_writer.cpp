@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/files/open_file.h"
 #include "core/files/path.h"
 #include "core/files/text_checksum.h"
 #include "core/parallel.h"
+#include "core/tensorboard.h"
 #include "models/weights/safetensors.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -20,27 +22,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Left by a writer that was killed: a file that is staged or half-written.
-bool is_leftover(const std::string& name) {
-  return name.ends_with(".next") || name.find(".tmp-") != std::string::npos;
+// Behind a link are the files of others.
+bool is_own_folder(const fs::path& path) {
+  std::error_code ignored;
+  return is_folder(path) && !fs::is_symlink(path, ignored);
 }
 
-bool is_ours(std::string name) {
-  static const std::set<std::string> names = {
-      kManifestFile, kLockFile,    kEventsFile,         kConfigFile,
-      kModelFile,    kSourceFile,  kOptimizerFile,      kScriptFile,
-      kCentresFile,  kMemoryFile,  kMethodFile,         kAdaptFile,
-      kTrainingFile, kStepsFolder, kTrainingMemoryFile, kTrainingAdaptFile};
-  name = name.substr(0, name.find(".tmp-"));
-  if (name.ends_with(".next")) name.resize(name.size() - 5);
-  return names.contains(name);
+// The first epochs' curves may lie inside --out when a training is killed before its first
+// checkpoint.
+bool holds_only_tensorboard_files(const fs::path& path) {
+  if (!is_own_folder(path)) return path.filename().string().starts_with(kTensorBoardPrefix);
+  const auto entries = entries_of(path);
+  return std::all_of(entries.begin(), entries.end(), holds_only_tensorboard_files);
 }
 
 // A folder with other files is refused: they could be the user's own.
 void refuse_foreign_files(const fs::path& folder) {
   for (const auto& entry : entries_of(folder)) {
     const auto name = entry.filename().string();
-    if (is_ours(name)) continue;
+    if (is_state_file(name) || holds_only_tensorboard_files(entry)) continue;
     throw InputError(fmt::format("{}: holds {}, which is not part of a state; use a new folder",
                                  folder.string(), name));
   }
@@ -76,14 +76,14 @@ void StateWriter::recover() {
   // Everything else that a killed writer left belongs to a checkpoint that was not finished.
   for (const auto& entry : entries_of(folder_)) {
     const auto name = entry.filename().string();
-    if (!is_ours(name) || is_folder(entry)) continue;
+    if (!is_state_file(name) || is_folder(entry)) continue;
     const bool outlived = StateDirectory::exists(folder_) && !files_.contains(name) &&
                           name != kManifestFile && name != kLockFile && name != kEventsFile;
     if (is_leftover(name) || outlived) remove_file(entry);
   }
-  if (!is_there(folder_ / kStepsFolder)) return;
+  if (!is_own_folder(folder_ / kStepsFolder)) return;
   for (const auto& step : entries_of(folder_ / kStepsFolder)) {
-    if (!is_folder(step)) continue;
+    if (!is_own_folder(step)) continue;
     for (const auto& entry : entries_of(step)) {
       if (is_leftover(entry.filename().string())) remove_file(entry);
     }
@@ -92,7 +92,8 @@ void StateWriter::recover() {
 
 fs::path StateWriter::place_for(const std::string& file) const {
   const auto path = folder_ / file;
-  if (fs::path(file).has_parent_path()) create_writable_folder(path.parent_path());
+  const auto inside = fs::path(file).parent_path();
+  if (!inside.empty()) create_folder_inside(folder_, inside);
   return next_of(path);
 }
 

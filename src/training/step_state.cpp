@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "models/weights/finite_check.h"
 #include "models/weights/load_weights.h"
 #include "proca/core/error.h"
-#include "training/finite_check.h"
 #include "training/step_trainer.h"
 
 namespace proca::training {
@@ -45,12 +45,12 @@ void StepTrainer::load(const models::NamedTensors& state, StepPosition position)
 void StepTrainer::check_finite() const {
   models::NamedTensors sums;
   for (const auto& [name, loss] : iteration_.sums()) sums[name] = loss.sum;
-  if (const auto term = find_not_finite(sums)) {
+  if (const auto term = models::find_not_finite(sums)) {
     refuse_numbers(fmt::format("the loss term \"{}\" is", *term));
   }
   auto weights = setup_.network->state();
   models::put_part(weights, "auxiliary.", module_state(setup_.method->auxiliary_modules().get()));
-  if (const auto weight = find_not_finite(weights)) {
+  if (const auto weight = models::find_not_finite(weights)) {
     refuse_numbers(fmt::format("a weight of \"{}\" is", *weight));
   }
 }

@@ -10,11 +10,11 @@
 #include "core/progress.h"
 #include "core/scope_timer.h"
 #include "distributed/agreement.h"
+#include "models/weights/finite_check.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
 #include "proca/core/random.h"
 #include "training/epoch_feeds.h"
-#include "training/finite_check.h"
 
 namespace proca::training {
 namespace {
@@ -78,8 +78,8 @@ void StepTrainer::cache_predictions() {
     if (choice != methods::ModelChoice::kCurrent) return compute(choice);
     if (!predictions_) {
       predictions_ = compute(choice);
-      if (find_not_finite({{"features", predictions_->features},
-                           {"probabilities", predictions_->probabilities}})) {
+      if (models::find_not_finite({{"features", predictions_->features},
+                                   {"probabilities", predictions_->probabilities}})) {
         check_finite();  // Names the weight.
         refuse_numbers("the network's output for an image is");
       }

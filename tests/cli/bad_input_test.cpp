@@ -95,6 +95,7 @@ TEST_F(BadInputTest, UsageMistakesAreRefused) {
       {"not a choice", pretrain("{}/bars", {"--schedule", "linear"}), "constant, cosine"},
       {"bad bytes", pretrain("{}/bars", {"--cache-ram", "4GB"}), "--cache-ram"},
       {"bad GPU bytes", pretrain("{}/bars", {"--cache-gpu", "half"}), "--cache-gpu: \"half\""},
+      {"too many threads", pretrain("{}/bars", {"--threads", "4096"}), "--threads: 4096 is more"},
       {"bad device", pretrain("{}/bars", {"--device", "gpu"}), "auto, cpu, cuda, cuda:N"},
       {"given twice", pretrain("{}/bars", {"--seed", "1", "--seed", "2"}), "--seed"},
       {"unknown key", pretrain("{}/bars", {"--config", "{}/bad.toml"}),

@@ -38,5 +38,13 @@ TEST(EnvironmentTest, WhatTheUserHasSetOfOpenMpStays) {
   EXPECT_EQ(spins("OMP_WAIT_POLICY=passive"), "0");
 }
 
+TEST(EnvironmentTest, TooLittleAddressSpaceIsSaid) {
+  const auto result = test::run_proca({"methods"}, "ulimit -v 900000;");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("limited to 878 MB (ulimit -v); at least 1024 MB are needed"),
+            std::string::npos)
+      << result.err;
+}
+
 }  // namespace
 }  // namespace proca

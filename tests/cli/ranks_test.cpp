@@ -43,6 +43,8 @@ class Port {
   Port& operator=(const Port&) = delete;
 
   const std::string& number() const { return number_; }
+  // From here on connections are taken, but nobody answers.
+  int listen() const { return ::listen(descriptor_, 8); }
 
  private:
   int descriptor_;
@@ -58,7 +60,8 @@ std::string quoted(const std::vector<std::string>& words) {
 struct RankCommands {
   std::string first;  ///< put in front of the command line of rank 0
   std::string meanwhile =
-      "true";  ///< run once all have started; $1 is rank 0's process, $2 rank 1's
+      "true";            ///< run once all have started; $1 is rank 0's process, $2 rank 1's
+  std::string last_has;  ///< put behind the command line of the last rank
 };
 
 // The exit code is that of the last rank that failed.
@@ -71,7 +74,8 @@ ProgramResult run_ranks(int size, const std::vector<std::string>& words,
   for (int rank = 0; rank < size; ++rank) {
     const auto number = std::to_string(rank);
     command += "RANK=" + number + " LOCAL_RANK=" + number + " " +
-               (rank == 0 ? commands.first : "") + " " + quoted(words) +
+               (rank == 0 ? commands.first : "") + " " + quoted(words) + " " +
+               (rank == size - 1 ? commands.last_has : "") +
                " >> \"$out\" 2>> \"$err\" < /dev/null & ids=\"$ids $!\"; ";
   }
   command += "set -- $ids; " + commands.meanwhile +
@@ -298,6 +302,55 @@ TEST_F(RanksTest, OneThatNeverComesIsNotWaitedForForEver) {
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_NE(result.err.find("the ranks did not find each other"), std::string::npos) << result.err;
   EXPECT_FALSE(fs::exists(path("lonely")));
+}
+
+// Something else has the port: it takes connections and says nothing.
+TEST_F(RanksTest, APortThatKeepsSilentIsNotWaitedForForEver) {
+  const Port port;
+  ASSERT_EQ(port.listen(), 0);
+  auto words = pretrain("silent");
+  words.insert(words.end(), {"--rank-timeout", "2"});
+  for (const std::string rank : {"0", "1"}) {
+    const auto result = test::run_proca(
+        words, "RANK=" + rank + " WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port.number());
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    EXPECT_NE(result.err.find("the ranks did not find each other at 127.0.0.1:" + port.number()),
+              std::string::npos)
+        << result.err;
+    EXPECT_EQ(result.err.find("terminate"), std::string::npos) << result.err;
+  }
+}
+
+TEST_F(RanksTest, ARequestToStopIsObeyedWhileOthersAreWaitedFor) {
+  const Port port;
+  auto words = pretrain("waiting");
+  words.insert(words.end(), {"--rank-timeout", "600"});
+  // Once rank 0 takes connections it waits for the other.
+  const auto waits = "bash -c 'exec 3<> /dev/tcp/127.0.0.1/" + port.number() + "' 2> /dev/null";
+  const auto result = test::run_proca_until(
+      words, waits, "INT",
+      "RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port.number());
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_NE(result.err.find("stopped while waiting for the other ranks"), std::string::npos)
+      << result.err;
+}
+
+TEST_F(RanksTest, OptionsThatDifferAreNamed) {
+  auto words = pretrain("differing");
+  words.insert(words.end(), {"--rank-timeout", "600"});
+  const auto result = run_ranks(2, words, {.last_has = "--label-smoothing 0.5"});
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_NE(result.err.find("rank 1 of 2: was given other options than rank 0: "
+                            "--label-smoothing 0.0 there, --label-smoothing 0.5 here"),
+            std::string::npos)
+      << result.err;
+  EXPECT_NE(result.err.find("rank 0 of 2: 1 of the ranks were given other options"),
+            std::string::npos)
+      << result.err;
+  EXPECT_FALSE(fs::exists(path("differing")));
+  // What decides nothing may differ.
+  const auto other = run_ranks(2, words, {.last_has = "--checkpoint-every 5"});
+  EXPECT_EQ(other.exit_code, 0) << other.err;
 }
 
 TEST_F(RanksTest, AUsersMistakeIsSaidAndEndsAllRanks) {

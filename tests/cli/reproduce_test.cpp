@@ -181,6 +181,41 @@ TEST_F(ReproduceTest, KilledInTheMiddleItGoesOnToTheSameResults) {
   }
 }
 
+// The folder is not there when the first command names it, and is when the second does.
+TEST_F(ReproduceTest, InARelativeFolderItGoesOnToo) {
+  auto words = reproduce("final-office31", "",
+                         {"--seeds", "0", "--tasks", "A->W", "--runs", "Source only,ProCA"});
+  *std::next(std::find(words.begin(), words.end(), "--out")) = "relative";
+  *std::next(std::find(words.begin(), words.end(), "--data-root")) = "data";
+  const auto here = "cd " + test::shell_quoted(path("")) + " && ";
+  const auto killed = run_proca(
+      words, here + test::fault_at(
+                        {.below = path("relative/runs"), .call = "rename", .file = "/results.json"},
+                        "kill"));
+  EXPECT_NE(killed.exit_code, 0);
+  EXPECT_EQ(files_below("relative/runs", "results.json").size(), 0u);
+  const auto resumed = run_well(words, here);
+  EXPECT_EQ(resumed.err.find("source amazon"), std::string::npos) << "trained twice";
+  EXPECT_EQ(files_below("relative/runs", "results.json").size(), 2u);
+}
+
+TEST_F(ReproduceTest, ASourceModelWhoseRunWasKilledBehindItsTrainingGetsItsResults) {
+  const auto words =
+      reproduce("final-office31", "behind", {"--seeds", "0", "--tasks", "A->W", "--runs", "ProCA"});
+  const auto killed = run_proca(
+      words,
+      test::fault_at({.below = path("behind/sources"), .call = "rename", .file = "/results.json"},
+                     "kill"));
+  EXPECT_NE(killed.exit_code, 0);
+  EXPECT_EQ(files_below("behind/sources", "results.json").size(), 0u);
+  run_well(words);
+  EXPECT_EQ(files_below("behind/sources", "results.json").size(), 1u);
+  // Runs of another target begin from it, and leave its results as they are.
+  const auto other = run_well(reproduce("final-office31", "behind",
+                                        {"--seeds", "0", "--tasks", "A->D", "--runs", "ProCA"}));
+  EXPECT_EQ(other.err.find("source amazon"), std::string::npos) << other.err;
+}
+
 TEST_F(ReproduceTest, DetectedClassesStandBesideThePapers) {
   const auto result = run_well(reproduce("detection-office31", "detection", {"--tasks", "A->D"}));
   for (const auto* word : {"HBW step 1", "SCD step 3"}) {

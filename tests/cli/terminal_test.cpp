@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/run_program.h"
+#include "support/shapes_data.h"
 
 namespace proca {
 namespace {
@@ -34,6 +35,28 @@ TEST(TerminalTest, ColourIsForTerminalsThatWantIt) {
   EXPECT_FALSE(is_coloured(shown("NO_COLOR=1")));
   EXPECT_FALSE(is_coloured(shown("TERM=dumb")));
   EXPECT_FALSE(is_coloured(test::run_proca({"adopt"}).err));
+}
+
+// A name could retitle the window, or hide what was printed before. A file gets it as it is.
+TEST(TerminalTest, ControlCharactersInNamesAreWrittenOut) {
+  if (run_shell("script --version > \"$out\" 2> \"$err\"").exit_code != 0) {
+    GTEST_SKIP() << "no script";
+  }
+  const test::TemporaryFolder folder;
+  const std::string name = "\033]0;title\007.png";
+  test::write_png(folder / name, test::bar_image(0, 0));
+  const std::vector<std::string> words = {"data", "list", folder.path().string()};
+  const auto list = fmt::format("{} data list {}", shell_quoted(PROCA_PROGRAM),
+                                shell_quoted(folder.path().string()));
+  const auto missing = fmt::format("{} data list {}", shell_quoted(PROCA_PROGRAM),
+                                   shell_quoted((folder / ("none" + name)).string()));
+  for (const auto& command : {list, missing}) {
+    const auto result = run_shell(fmt::format(
+        "script -qc {} /dev/null > \"$out\" 2> \"$err\" < /dev/null", shell_quoted(command)));
+    EXPECT_NE(result.out.find("\\x1b]0;title\\x07.png"), std::string::npos) << command;
+    EXPECT_EQ(result.out.find("\033]0;"), std::string::npos) << command;
+  }
+  EXPECT_NE(test::run_well(words).out.find(name), std::string::npos);
 }
 
 }  // namespace

@@ -272,10 +272,12 @@ TEST(RemoveLeftoversTest, RemovesThoseOfProcessesThatAreGone) {
   const auto of = [](const std::string& name, pid_t id) {
     return name + ".tmp-" + std::to_string(id);
   };
-  const std::vector<std::string> kept = {"model", of("model", ::getppid()), of("other", gone),
-                                         "model.tmp-x", of("model", gone) + "0x"};
+  const std::vector<std::string> kept = {
+      "model",       of("model", ::getppid()), of("other", gone),
+      "model.tmp-x", of("model", gone) + "0x", of("model", gone) + "-x"};
   for (const auto& name : kept) write_file(folder / name, "");
   write_file(folder / of("model", gone), "half");
+  write_file(folder / (of("model", gone) + "-2"), "another half");
   remove_leftovers(folder / "model");
   auto names = names_in(folder);
   std::sort(names.begin(), names.end());
@@ -283,6 +285,33 @@ TEST(RemoveLeftoversTest, RemovesThoseOfProcessesThatAreGone) {
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(names, expected);
   EXPECT_NO_THROW(remove_leftovers(folder / "missing" / "model"));
+}
+
+// Two containers may give their processes the same id.
+TEST(AtomicFileTest, TwoOfTheSameIdDoNotShareATemporaryFile) {
+  const test::TemporaryFolder folder;
+  AtomicFile first(folder / "a");
+  first.write("first, which is longer");
+  AtomicFile second(folder / "a");
+  second.write("second");
+  first.commit();
+  EXPECT_EQ(read_text_file(folder / "a"), "first, which is longer");
+  second.commit();
+  EXPECT_EQ(read_text_file(folder / "a"), "second");
+  EXPECT_EQ(names_in(folder), std::vector<std::string>{"a"});
+}
+
+TEST(AtomicFileTest, TakesThePlaceOfALeftoverOfItsOwnIdButFollowsNoLink) {
+  const test::TemporaryFolder folder;
+  const auto temporary = "a.tmp-" + std::to_string(::getpid());
+  write_file(folder / temporary, "left by a process that is gone");
+  write_file(folder / "a", "new");
+  EXPECT_EQ(names_in(folder), std::vector<std::string>{"a"});
+  write_file(folder / "precious", "text");
+  fs::create_symlink(folder / "precious", folder / temporary);
+  write_file(folder / "a", "newer");
+  EXPECT_EQ(read_text_file(folder / "precious"), "text");
+  EXPECT_EQ(read_text_file(folder / "a"), "newer");
 }
 
 TEST(Crc32Test, IsTheOneOfZipAndPng) {

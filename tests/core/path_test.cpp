@@ -1,6 +1,10 @@
 #include "core/files/path.h"
 
+#include <filesystem>
+
 #include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
 
 namespace proca {
 namespace {
@@ -45,6 +49,19 @@ TEST(PathTest, NormalisedTwiceIsTheSame) {
     const auto once = normalise_path(path);
     EXPECT_EQ(normalise_path(once).string(), once.string()) << path;
   }
+}
+
+// Before and after there is anything at the place.
+TEST(PathTest, OfAPlaceIsTheSameWhetherItExists) {
+  const test::TemporaryFolder folder;
+  const auto here = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  const auto before = absolute_path("results/runs");
+  std::filesystem::create_directories("results/runs");
+  const auto after = absolute_path("results/runs");
+  std::filesystem::current_path(here);
+  EXPECT_TRUE(before.is_absolute()) << before;
+  EXPECT_EQ(before, after);
 }
 
 }  // namespace

@@ -30,5 +30,26 @@ TEST(FitToColumnsTest, CutsBeforeAComma) {
   }
 }
 
+TEST(PrintableTest, WritesControlCharactersOut) {
+  const struct {
+    std::string_view text, shown;
+  } cases[] = {
+      {"\x1b]0;title\x07", "\\x1b]0;title\\x07"},
+      {"a\rb\bc\x7f", "a\\x0db\\x08c\\x7f"},
+      {{"\0", 1}, "\\x00"},
+      {"\xc2\x9b"
+       "2J",
+       "\\x9b2J"},  // U+009B begins a sequence as ESC [ does
+      {"two\nlines\tand a tab", "two\nlines\tand a tab"},
+      {"Gl\xc3\xbc"
+       "ck \xc2\xa0\xe2\x86\x92",
+       "Gl\xc3\xbc"
+       "ck \xc2\xa0\xe2\x86\x92"},
+      {"\xc2", "\xc2"},
+      {"", ""},
+  };
+  for (const auto& [text, shown] : cases) EXPECT_EQ(printable(text), shown);
+}
+
 }  // namespace
 }  // namespace proca

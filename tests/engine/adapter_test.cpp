@@ -229,6 +229,24 @@ TEST_F(AdapterTest, TheSameImagesTwiceAreOneStep) {
       2);
 }
 
+TEST_F(AdapterTest, TheSameImagesWithOtherOptionsAreRefusedUnlessAskedFor) {
+  const auto state = fresh_state();
+  Adapter(options(), state).adapt(test::target_bars({0, 1}, 12));
+  auto other = options();
+  other.epochs = *other.epochs + 1;
+  const auto message = test::message_of([&] {
+    Adapter(other, state).adapt(test::target_bars({0, 1}, 12));
+  });
+  EXPECT_NE(message.find("step 1 was on the same images with other options: epochs = "),
+            std::string::npos)
+      << message;
+  EXPECT_NE(message.find("--again"), std::string::npos) << message;
+  EXPECT_EQ(state::StateDirectory(state).manifest().step, 1);
+  EXPECT_EQ(Adapter(other, state).adapt(test::target_bars({2}, 12)).step, 2);
+  EXPECT_EQ(
+      Adapter(options(), state).adapt(test::target_bars({2}, 12), SameImages::kAdaptAgain).step, 3);
+}
+
 TEST_F(AdapterTest, ImagesOfTheSameNamesButOtherContentAreAnotherStep) {
   const auto state = fresh_state();
   Adapter(options(), state).adapt(test::target_bars({0, 1}, 12));

@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include "models/weights/finite_check.h"
 #include "proca/core/error.h"
 #include "proca/engine/adapter.h"
 #include "proca/engine/model_loading.h"
 #include "support/message_of.h"
 #include "support/target_bars.h"
 #include "support/temporary_folder.h"
-#include "training/finite_check.h"
 
 namespace proca::engine {
 namespace {
@@ -84,7 +84,7 @@ void expect_steps(const AdaptOptions& options) {
   for (const auto& [name, images] : cases()) {
     SCOPED_TRACE(name);
     EXPECT_EQ(adapter.adapt(images()).step, ++step);
-    EXPECT_EQ(training::find_not_finite(adapter.network()->state()), std::nullopt);
+    EXPECT_EQ(models::find_not_finite(adapter.network()->state()), std::nullopt);
   }
   EXPECT_EQ(state::StateDirectory(folder / "state").manifest().step, step);
 }
@@ -158,7 +158,7 @@ void expect_numbers(const fs::path& folder) {
   const state::StateDirectory state(folder);
   for (const auto* file : {"model.safetensors", "training.safetensors", "optimizer.safetensors"}) {
     if (!state.has(file)) continue;
-    EXPECT_EQ(training::find_not_finite(state.read_tensors(file).tensors), std::nullopt) << file;
+    EXPECT_EQ(models::find_not_finite(state.read_tensors(file).tensors), std::nullopt) << file;
   }
 }
 

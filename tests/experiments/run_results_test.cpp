@@ -15,7 +15,7 @@ class RunResultsTest : public testing::Test {
  protected:
   std::string refusal_of_data_root(const std::string& text) const {
     write_file(folder_ / "run.toml", text);
-    return message_of([&] { data_root_of(folder_.path()); });
+    return message_of([&] { option_of(folder_.path(), "data-root"); });
   }
 
   test::TemporaryFolder folder_;
@@ -23,12 +23,12 @@ class RunResultsTest : public testing::Test {
 
 TEST_F(RunResultsTest, TheDataRootIsOneFolder) {
   write_file(folder_ / "run.toml", "data-root = \"/data\"\n[method]\ndata-root = \"/other\"\n");
-  EXPECT_EQ(data_root_of(folder_.path()), "/data");
+  EXPECT_EQ(option_of(folder_.path(), "data-root"), "/data");
   const auto path = (folder_ / "run.toml").string();
   EXPECT_EQ(refusal_of_data_root("data-root = []\n"),
-            path + ": is damaged: data-root is not one folder");
+            path + ": is damaged: data-root is not one value");
   EXPECT_EQ(refusal_of_data_root("data-root = [\"a\", \"b\"]\n"),
-            path + ": is damaged: data-root is not one folder");
+            path + ": is damaged: data-root is not one value");
   EXPECT_EQ(refusal_of_data_root("[method]\ndata-root = \"a\"\n"),
             path + ": is damaged: it names no data-root");
 }

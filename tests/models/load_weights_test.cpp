@@ -59,6 +59,21 @@ TEST(LoadWeightsTest, ConvertsHalfPrecisionAndKeepsTheNetworksOwnLayout) {
   EXPECT_TRUE(weight.equal(file.tensors.at("layer2.0.conv2.weight").to(torch::kFloat32)));
 }
 
+TEST(LoadWeightsTest, ValuesThatAreNoNumbersAreRefusedAndTheNetworkStays) {
+  auto network = make_network();
+  const auto before = network->state().at("conv1.weight").clone();
+  for (const double value : {double(NAN), double(INFINITY), 1e300}) {
+    auto file = make_file();
+    file.tensors.at("fc.bias") = torch::full({5}, value, torch::kFloat64);
+    const auto message = failure(network, file);
+    EXPECT_TRUE(contains(message, "some/weights.pth: \"fc.bias\" has an element")) << message;
+  }
+  auto file = make_file();
+  file.tensors.at("bn1.running_var").fill_(-1);
+  EXPECT_TRUE(contains(failure(network, file), "\"bn1.running_var\" has the element -1"));
+  EXPECT_TRUE(network->state().at("conv1.weight").equal(before));
+}
+
 TEST(LoadWeightsTest, CountersMayBeMissing) {
   auto network = make_network();
   auto file = make_file();

@@ -132,6 +132,27 @@ TEST_F(ReportDataTest, RefusesWhatIsNoDocument) {
   refused(R"({"format_version": 1})", "is damaged: ");
   refused(R"({"format_version": 1, "title": 7, "runs": []})", "is damaged: ");
   refused(R"({"format_version": 1, "title": "", "runs": 3})", "is damaged: runs is not a list");
+  const auto with = [](const std::string& rest) {
+    return R"({"format_version": 1, "title": "", "runs": [)" + rest + "}";
+  };
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"3]", "runs[0] is not an object"},
+      {R"({"name": 3}])", "runs[0].name is not text"},
+      {R"({"classes": "a"}])", "runs[0].classes is not a list"},
+      {R"({"classes": ["a", {}]}])", "runs[0].classes[1] is not text"},
+      {R"({"schedule": [[0], 1]}])", "runs[0].schedule[1] is not a list"},
+      {R"({"seeds": [{"steps": [{"step": "1"}]}]}])",
+       "runs[0].seeds[0].steps[0].step is not a number"},
+      {R"({"seeds": [{"metrics": {"final_accuracy_percent": "1"}}]}])",
+       "runs[0].seeds[0].metrics.final_accuracy_percent is not a number"},
+      {R"({}, {"seeds": [{"losses": {"points": [{"values": [0, "x"]}]}}]}])",
+       "runs[1].seeds[0].losses.points[0].values[1] is not a number"},
+      {R"(], "tables": {})", "tables is not a list"},
+      {R"(], "tables": [{"title": "", "columns": [], "rows": [{"label": "", "cells": []}]}])",
+       "a row of a table has not a cell for every column"}};
+  for (const auto& [rest, message] : wrong) refused(with(rest), "is damaged: " + message);
+  // Without the library's own words.
+  refused(with(R"(], "tables": [{}])"), "is damaged: key 'title' not found");
   refused(std::string(33, '['), "has JSON that nests more than 32 levels deep");
 }
 

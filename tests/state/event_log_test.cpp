@@ -10,6 +10,14 @@
 namespace proca::state {
 namespace {
 
+TEST(EventLogTest, IsNotWrittenThroughALink) {
+  const test::TemporaryFolder folder;
+  write_file(folder / "notes", "mine");
+  std::filesystem::create_symlink(folder / "notes", folder / "events.jsonl");
+  EXPECT_THROW(EventLog(folder / "events.jsonl", 0), InputError);
+  EXPECT_EQ(read_text_file(folder / "notes"), "mine");
+}
+
 TEST(EventLogTest, WritesOneObjectPerLine) {
   const test::TemporaryFolder folder;
   EventLog log(folder / "events.jsonl", 0);

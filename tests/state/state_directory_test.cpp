@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "proca/core/error.h"
+#include "proca/core/file.h"
 #include "support/temporary_folder.h"
 
 namespace proca::state {
@@ -75,6 +76,74 @@ TEST(StateDirectoryTest, TheFolderMayBeSpeltInAnyWay) {
       EXPECT_NE(entry.path().extension(), ".next") << entry.path();
     }
   }
+}
+
+// A script is a program: that of a state is its own file, with a checksum.
+TEST(StateDirectoryTest, AScriptBackboneIsTheStatesOwnFile) {
+  const test::TemporaryFolder folder;
+  const auto with_backbone = [&](const std::string& backbone, const std::string& file) {
+    const auto place = folder / "state";
+    fs::remove_all(place);
+    StateWriter writer(place);
+    if (!file.empty()) writer.put_text(file, "a module");
+    auto described = manifest(1);
+    described.model.backbone = backbone;
+    writer.commit(described);
+    return place;
+  };
+  EXPECT_NO_THROW(StateDirectory(with_backbone("script:backbone.pt", "backbone.pt")));
+  write_file(folder / "outside.pt", "a module");
+  const struct {
+    std::string backbone, file;
+  } cases[] = {
+      {"script:backbone.pt", ""},
+      {"script:config.toml", "config.toml"},
+      {"script:../outside.pt", "backbone.pt"},
+      {"script:" + (folder / "outside.pt").string(), "backbone.pt"},
+      {"script:./backbone.pt", "backbone.pt"},
+      {"script:", "backbone.pt"},
+  };
+  for (const auto& [backbone, file] : cases) {
+    const auto place = with_backbone(backbone, file);
+    expect_error([&] { const StateDirectory opened(place); }, "is not the state's own backbone.pt");
+    expect_error([&] { StateDirectory::read_manifest(place); }, "backbone \"" + backbone + "\"");
+  }
+}
+
+// A state that someone gave us must not make us write elsewhere.
+TEST(StateWriterTest, WritesThroughNoLinkInTheState) {
+  const test::TemporaryFolder folder;
+  {
+    StateWriter writer(folder / "state");
+    commit(writer, 1);
+  }
+  fs::create_directory(folder / "elsewhere");
+  write_file(folder / "elsewhere" / "notes.next", "mine");
+  fs::remove(folder / "state" / "lock");
+  fs::create_symlink(folder / "notes", folder / "state" / "lock");
+  expect_error([&] { const StateWriter writer(folder / "state"); }, "lock: cannot be written");
+  fs::remove(folder / "state" / "lock");
+  fs::create_directories(folder / "state" / "steps");
+  fs::create_directory_symlink(folder / "elsewhere", folder / "state" / "steps" / "02");
+  StateWriter writer(folder / "state");
+  expect_error([&] { writer.put_text("steps/02/metrics.json", "{}"); }, "02: cannot be written");
+  EXPECT_EQ(names_in(folder / "elsewhere"), std::set<std::string>{"notes.next"});
+  EXPECT_FALSE(fs::exists(folder / "notes"));
+}
+
+TEST(StateWriterTest, CurvesOfATrainingThatWasKilledAreNotForeign) {
+  const test::TemporaryFolder folder;
+  fs::create_directories(folder / "state" / "curves" / "run");
+  write_file(folder / "state" / "curves" / "run" / "events.out.tfevents.17.host.1.0", "");
+  write_file(folder / "state" / "events.out.tfevents.18.host.1.0", "");
+  {
+    StateWriter writer(folder / "state");
+    commit(writer, 1);
+  }
+  fs::create_directories(folder / "other" / "curves");
+  write_file(folder / "other" / "curves" / "events.out.tfevents.17.host.1.0", "");
+  write_file(folder / "other" / "curves" / "thesis.tex", "");
+  expect_error([&] { const StateWriter writer(folder / "other"); }, "holds curves");
 }
 
 TEST(StateDirectoryTest, TheFolderMayBeTheCurrentOne) {

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "commands/commands.h"
+#include "distributed/agreement.h"
 #include "distributed/launch.h"
 #include "proca/engine/adapter.h"
 #include "state/rank_folder.h"
@@ -41,9 +42,10 @@ void print(const engine::StepOutcome& outcome, const engine::Adapter& adapter) {
                            adapter.manifest().adapted_classes.size(), names.size());
 }
 
-void run_adapt(AdaptCommand& options) {
+void run_adapt(AdaptCommand& options, const OptionSet& set) {
   auto& compute = options.adapt.compute;
   distributed::join_ranks(compute);
+  distributed::check_same_options(compute.ranks.get(), set);
   compute::set_up_libtorch(compute);
   if (!distributed::is_first(compute)) options.adapt.tensorboard.clear();
   const state::RankFolder state(compute.ranks, options.state);
@@ -78,7 +80,7 @@ Command adapt_command() {
             set.bind("discard-unfinished", options->discard_unfinished,
                      "forget a step on other images or options that was cut off");
             options->adapt.bind(set);
-            return [options] { run_adapt(*options); };
+            return [options, &set] { run_adapt(*options, set); };
           }};
 }
 

@@ -10,6 +10,7 @@
 #include "data/source/packed_file.h"
 #include "data/source/verify.h"
 #include "demo/demo_data.h"
+#include "output_file.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
@@ -117,6 +118,7 @@ Command data_list_command() {
             set.bind("out", options->out, "file to write; standard output if not given", "FILE");
             return [options] {
               namespace fs = std::filesystem;
+              if (!options->out.empty()) prepare_output(options->out, options->paths);
               auto listing = options->open()->listing();
               // Paths are read relative to the list's folder, so that is how they are written.
               const auto folder = options->out.empty() ? fs::current_path()
@@ -153,6 +155,7 @@ Command data_pack_command() {
                  1, 8192);
         return [options] {
           options->pack.threads = options->threads;
+          prepare_output(options->out, options->paths);
           const auto source = options->open();
           data::write_packed_file(options->out, *source, options->pack);
           std::cout << fmt::format(

@@ -6,7 +6,7 @@
 
 #include "commands/commands.h"
 #include "models/weights/safetensors.h"
-#include "proca/core/file.h"
+#include "output_file.h"
 #include "proca/engine/model_loading.h"
 #include "proca/models/export.h"
 
@@ -22,13 +22,13 @@ struct ExportCommand {
 };
 
 void run_export(const ExportCommand& options) {
+  prepare_output(options.out, {options.model.weights});
   const auto model = options.model.load();
   const auto& preprocessing = model.description.preprocessing;
   const models::ExportInfo info{.class_names = model.description.class_names,
                                 .image_size = preprocessing.image_size,
                                 .mean = preprocessing.mean,
                                 .std = preprocessing.std};
-  remove_leftovers(options.out);
   switch (options.format) {
     case Format::kOnnx:
       models::export_onnx(options.out, model.network, info);

@@ -10,6 +10,7 @@
 #include "core/files/csv.h"
 #include "core/json_text.h"
 #include "core/stopwatch.h"
+#include "output_file.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
@@ -104,6 +105,11 @@ std::vector<Prediction> predict(const PredictCommand& options, const ModelInput&
 }
 
 void run_predict(const PredictCommand& options) {
+  if (!options.out.empty()) {
+    auto inputs = options.paths;
+    inputs.push_back(options.input.model.weights);
+    prepare_output(options.out, inputs);
+  }
   const auto input = options.input.load_model();
   // Opened first: an unwritable place is found before the work, not after it.
   std::optional<AtomicFile> file;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "commands/commands.h"
+#include "distributed/agreement.h"
 #include "distributed/launch.h"
 #include "proca/engine/source_trainer.h"
 #include "state/rank_folder.h"
@@ -20,9 +21,10 @@ Command pretrain_command() {
             set.bind("out", options->out, "state directory to write", "DIR");
             set.require();
             options->training.bind(set);
-            return [options] {
+            return [options, &set] {
               auto& compute = options->training.compute;
               distributed::join_ranks(compute);
+              distributed::check_same_options(compute.ranks.get(), set);
               compute::set_up_libtorch(compute);
               if (!distributed::is_first(compute)) options->training.tensorboard.clear();
               const state::RankFolder out(compute.ranks, options->out);

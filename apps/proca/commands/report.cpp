@@ -11,6 +11,7 @@
 
 #include "commands/commands.h"
 #include "commands/write_report.h"
+#include "output_file.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
@@ -66,6 +67,8 @@ void watch(const ReportCommand& options) {
 }
 
 void run_report(const ReportCommand& options) {
+  prepare_output(options.out, options.folders);
+  if (!options.json.empty()) prepare_output(options.json, options.folders);
   if (!options.watch) {
     write(options, collect(options));
   } else {

@@ -7,6 +7,7 @@
 #include "commands/run_report.h"
 #include "commands/seeds.h"
 #include "commands/write_report.h"
+#include "distributed/agreement.h"
 #include "distributed/launch.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
@@ -30,6 +31,7 @@ void run_all_seeds(RunCommand& options, const OptionSet& set) {
   const auto preset = protocol::find_preset(options.run.preset);
   auto& compute = options.run.adapt.compute;
   distributed::join_ranks(compute);
+  distributed::check_same_options(compute.ranks.get(), set);
   if (!distributed::is_first(compute)) options.run.adapt.tensorboard.clear();
   options.run.apply(preset, set);
   compute::set_up_libtorch(compute);

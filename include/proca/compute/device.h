@@ -60,7 +60,7 @@ void finish_warm_up();
 ///
 /// For the beginning of a program, in the thread that trains; nothing in this library calls
 /// it. Without it everything works with LibTorch's own settings, and without CUDA graphs.
-/// Throws as `choose_device` does.
+/// Throws as `choose_device` does, and `InvalidOption` for far more threads than cores.
 c10::Device set_up_libtorch(const ComputeOptions& options);
 
 /// The model of the GPU or the CPU, for reports; `unknown` if the system does not tell.

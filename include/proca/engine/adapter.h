@@ -89,7 +89,7 @@ struct StepOutcome {
 
 /// What to do with the images of the last step.
 enum class SameImages {
-  kSkip,  ///< nothing: a command that is given twice adapts once
+  kSkip,  ///< nothing: a command that is given twice adapts once; `InputError` for other options
   kAdaptAgain,
 };
 /// What to do with an unfinished step on other images or with other options.
@@ -161,6 +161,7 @@ class Adapter {
   RunIdentity identify() const;
   bool is_of(const RunIdentity& identity, const std::string& digest, const char* file);
   RunIdentity saved_identity(const RunIdentity& mine, const char* file);
+  void refuse_same_images(const RunIdentity& identity);
   void check_unfinished(const RunIdentity& identity, Unfinished unfinished);
   void train(StepOutcome& outcome);
   void check_agreement();

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <csignal>
 #include <cstring>
 #include <set>
 #include <utility>
@@ -11,12 +9,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "core/files/open_file.h"
 #include "core/parallel.h"
 #include "proca/core/error.h"
 
@@ -27,30 +25,14 @@ namespace fs = std::filesystem;
 
 std::string reason() { return std::strerror(errno); }
 
-int open_for_reading(const fs::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    throw InputError(fmt::format("{}: cannot be opened: {}", path.string(), reason()));
-  }
-  return descriptor;
-}
-
-void sync_descriptor(int descriptor, const fs::path& path) {
-  if (::fsync(descriptor) == 0) return;
-  throw Error(fmt::format("{}: writing failed: {}", path.string(), reason()));
-}
-
 }  // namespace
 
 void sync_file(const fs::path& path) {
   const int descriptor = open_for_reading(path);
-  try {
-    sync_descriptor(descriptor, path);
-  } catch (...) {
-    ::close(descriptor);
-    throw;
-  }
+  const bool has_failed = ::fsync(descriptor) != 0;
+  const auto why = reason();
   ::close(descriptor);
+  if (has_failed) throw Error(fmt::format("{}: writing failed: {}", path.string(), why));
 }
 
 // A rename is on disk only once the folder that holds the name is.
@@ -106,9 +88,10 @@ void write_fully(int descriptor, std::span<const uint8_t> bytes, int64_t offset,
 MappedFile::MappedFile(const fs::path& path) : path_(path) {
   const int descriptor = open_for_reading(path);
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (::fstat(descriptor, &status) != 0) {
+    const auto why = reason();
     ::close(descriptor);
-    throw InputError(fmt::format("{}: is not a file", path.string()));
+    throw Error(fmt::format("{}: cannot be read: {}", path.string(), why));
   }
   size_ = static_cast<size_t>(status.st_size);
   if (size_ > 0) {
@@ -142,83 +125,6 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 std::string read_text_file(const fs::path& path) {
   const MappedFile file(path);
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-}
-
-// The names of temporary files end in the id of the process that writes them.
-constexpr const char* kTemporary = ".tmp-";
-
-AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
-  std::error_code unreadable;  // Opening will give the reason.
-  if (fs::is_directory(path_, unreadable)) {
-    throw InputError(fmt::format("{}: cannot be written: it is a folder", path_.string()));
-  }
-  // A device or pipe would be replaced by a file.
-  if (fs::exists(path_, unreadable) && !fs::is_regular_file(path_, unreadable)) {
-    throw InputError(fmt::format("{}: cannot be written: it is no ordinary file", path_.string()));
-  }
-  temporary_ = path_;
-  temporary_ += fmt::format("{}{}", kTemporary, ::getpid());
-  descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) {
-    throw InputError(fmt::format("{}: cannot be written: {}", path_.string(), reason()));
-  }
-  // Tells `remove_leftovers` on another machine, which knows other processes, to leave it alone.
-  ::flock(descriptor_, LOCK_EX | LOCK_NB);
-}
-
-AtomicFile::~AtomicFile() {
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
-    ::unlink(temporary_.c_str());
-  }
-}
-
-void AtomicFile::write(std::span<const uint8_t> bytes) {
-  const int64_t offset = size_;
-  size_ += static_cast<int64_t>(bytes.size());
-  write_at(offset, bytes);
-  // The disk begins while more comes: syncing the file takes less. Only a hint;
-  // what goes wrong comes out there.
-  constexpr int64_t kPiece = int64_t{8} << 20;
-  if (offset / kPiece != size_ / kPiece) {
-    ::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE);
-  }
-}
-
-void AtomicFile::write(std::string_view text) { write(bytes_of(text)); }
-
-void AtomicFile::write_at(int64_t offset, std::span<const uint8_t> bytes) {
-  write_fully(descriptor_, bytes, offset, path_);
-}
-
-void AtomicFile::commit(Sync sync) {
-  if (sync == Sync::kNow) sync_descriptor(descriptor_, path_);
-  rename_file(temporary_, path_);
-  ::close(std::exchange(descriptor_, -1));
-  if (sync == Sync::kNow) {
-    sync_folder(path_.has_parent_path() ? path_.parent_path() : fs::path("."));
-  }
-}
-
-void remove_leftovers(const fs::path& path) {
-  const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  std::error_code none;
-  if (!fs::is_directory(folder, none)) return;
-  const auto prefix = path.filename().string() + kTemporary;
-  for (const auto& entry : entries_of(folder)) {
-    const auto name = entry.filename().string();
-    if (!name.starts_with(prefix)) continue;
-    pid_t owner = 0;
-    const auto* end = name.data() + name.size();
-    const auto number = std::from_chars(name.data() + prefix.size(), end, owner);
-    if (number.ec != std::errc{} || number.ptr != end || owner <= 0) continue;
-    if (::kill(owner, 0) == 0 || errno != ESRCH) continue;
-    const int descriptor = ::open(entry.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) continue;
-    const bool is_held = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0;
-    ::close(descriptor);
-    if (!is_held) remove_file(entry);
-  }
 }
 
 void write_file(const fs::path& path, std::string_view text, Sync sync) {

@@ -7,25 +7,17 @@
 #include <string>
 #include <thread>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/files/open_file.h"
 #include "proca/core/error.h"
 
 namespace proca {
 
 namespace {
-
-int open_lock(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0) {
-    throw InputError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
-  }
-  return descriptor;
-}
 
 // Whether the open file is still the one of that name: its owner may have
 // deleted it between our opening and our locking it.
@@ -61,10 +53,10 @@ std::string owner_of(int descriptor) {
 }  // namespace
 
 LockFile::LockFile(const std::filesystem::path& path) {
-  descriptor_ = open_lock(path);
+  descriptor_ = open_for_writing(path, Creation::kKeep);
   while (lock(descriptor_) && !is_current(descriptor_, path)) {
     ::close(descriptor_);
-    descriptor_ = open_lock(path);
+    descriptor_ = open_for_writing(path, Creation::kKeep);
   }
   if (!lock(descriptor_)) {
     const std::string why = std::strerror(errno);
@@ -85,14 +77,14 @@ LockFile::~LockFile() { ::close(descriptor_); }
 
 void refuse_if_locked(const std::filesystem::path& path) {
   if (!is_locked(path)) return;
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = try_open_for_reading(path);
   const auto owner = descriptor < 0 ? "" : owner_of(descriptor);
   if (descriptor >= 0) ::close(descriptor);
   refuse(path, owner);
 }
 
 bool is_locked(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = try_open_for_reading(path);
   if (descriptor < 0) return false;
   const bool is_held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ::close(descriptor);

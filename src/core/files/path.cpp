@@ -17,4 +17,6 @@ fs::path normalise_path(const fs::path& path) {
   return looks_like_a_flag && !path.native().starts_with('-') ? "." / result : result;
 }
 
+fs::path absolute_path(const fs::path& path) { return fs::weakly_canonical(fs::absolute(path)); }
+
 }  // namespace proca

@@ -21,6 +21,10 @@ namespace proca {
 /// The file system is not asked.
 std::filesystem::path normalise_path(const std::filesystem::path& path);
 
+/// The same place from any folder: absolute, with the links in it resolved as far as it exists.
+/// `std::filesystem::weakly_canonical` leaves a relative path relative while there is nothing.
+std::filesystem::path absolute_path(const std::filesystem::path& path);
+
 /// Whether there is something at `path`; false where that cannot be told, too: opening it will
 /// report the reason.
 inline bool is_there(const std::filesystem::path& path) {

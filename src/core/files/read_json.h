@@ -16,6 +16,13 @@ namespace proca {
 /// Keys keep the order in which they were written.
 using Json = nlohmann::ordered_json;
 
+/// What the JSON library says, without its `[json.exception.out_of_range.403]`.
+inline std::string json_reason(const std::exception& error) {
+  const std::string text = error.what();
+  const auto end = text.find("] ");
+  return text.starts_with('[') && end != text.npos ? text.substr(end + 2) : text;
+}
+
 /// What `read` returns. Missing keys and wrong types, which the JSON library reports by exceptions
 /// of its own, and any `std::invalid_argument` become an `InputError` that names the damaged file.
 template <typename Read>
@@ -23,7 +30,7 @@ auto reading(const std::string& origin, const Read& read) {
   try {
     return read();
   } catch (const Json::exception& error) {
-    throw InputError(fmt::format("{}: is damaged: {}", origin, error.what()));
+    throw InputError(fmt::format("{}: is damaged: {}", origin, json_reason(error)));
   } catch (const std::invalid_argument& error) {
     throw InputError(fmt::format("{}: is damaged: {}", origin, error.what()));
   }

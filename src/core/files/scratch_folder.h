@@ -4,7 +4,8 @@
 
 namespace proca {
 
-/// A new folder for temporary files, which is removed with the object.
+/// A new folder for temporary files, which is removed with the object. One that a killed process
+/// left is removed by the next of the same prefix and user.
 class ScratchFolder {
  public:
   /// Its name begins with `prefix`, which may have folders in front. Throws `InputError` if
@@ -17,6 +18,7 @@ class ScratchFolder {
 
  private:
   std::filesystem::path path_;
+  int lock_ = -1;  // of the folder, for as long as it is in use
 };
 
 }  // namespace proca

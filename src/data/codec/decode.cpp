@@ -16,6 +16,11 @@ constexpr std::string_view kWebpStart = "RIFF";
 constexpr std::string_view kWebpKind = "WEBP";
 constexpr size_t kWebpKindOffset = 8;  // after "RIFF" and the length of the file
 
+bool is_webp(std::string_view text) {
+  return text.starts_with(kWebpStart) && text.size() > kWebpKindOffset &&
+         text.substr(kWebpKindOffset).starts_with(kWebpKind);
+}
+
 }  // namespace
 
 void throw_undecodable(const EncodedImage& source, std::string_view format,
@@ -48,6 +53,11 @@ void set_size(const EncodedImage& source, int64_t width, int64_t height, Image& 
   image.pixels.resize(static_cast<size_t>(image_bytes(width, height)));
 }
 
+bool begins_as_image(std::span<const uint8_t> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return text.starts_with(kJpegStart) || text.starts_with(kPngStart) || is_webp(text);
+}
+
 Image decode_image(std::span<const uint8_t> bytes, std::string_view origin,
                    const DecodeLimits& limits) {
   const EncodedImage source{bytes, origin, limits};
@@ -58,8 +68,7 @@ Image decode_image(std::span<const uint8_t> bytes, std::string_view origin,
     decode_jpeg(source, image);
   } else if (text.starts_with(kPngStart)) {
     decode_png(source, image);
-  } else if (text.starts_with(kWebpStart) && text.size() > kWebpKindOffset &&
-             text.substr(kWebpKindOffset).starts_with(kWebpKind)) {
+  } else if (is_webp(text)) {
     decode_webp(source, image);
   } else {
     throw InputError(

@@ -27,6 +27,9 @@ void check_size(const EncodedImage& source, int64_t width, int64_t height);
 /// Checks the size that a header claims, then allocates the pixels of `image`.
 void set_size(const EncodedImage& source, int64_t width, int64_t height, Image& image);
 
+/// Whether the first bytes are those of a format that `decode_image` knows.
+bool begins_as_image(std::span<const uint8_t> bytes);
+
 void decode_jpeg(const EncodedImage& source, Image& image);
 void decode_png(const EncodedImage& source, Image& image);
 void decode_webp(const EncodedImage& source, Image& image);

@@ -5,12 +5,13 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "core/files/json_limits.h"
+#include "core/files/open_file.h"
 #include "core/parallel.h"
 #include "core/progress.h"
 #include "data/pixels/resize.h"
@@ -240,9 +241,12 @@ std::string text_of(const ImageListing& listing) {
 }  // namespace
 
 bool is_packed_file(const fs::path& path) {
+  const int descriptor = try_open_for_reading(path);
+  if (descriptor < 0) return false;
   std::array<char, 8> magic{};
-  std::ifstream stream(path, std::ios::binary);
-  return stream.read(magic.data(), magic.size()) && magic == kMagic;
+  const auto length = ::read(descriptor, magic.data(), magic.size());
+  ::close(descriptor);
+  return length == std::ssize(magic) && magic == kMagic;
 }
 
 std::unique_ptr<PackedImages> open_packed_file(const fs::path& path, const PackedLimits& limits) {

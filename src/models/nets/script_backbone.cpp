@@ -1,12 +1,13 @@
 #include "models/nets/script_backbone.h"
 
-#include <cctype>
 #include <string>
 #include <unordered_set>
 
 #include <fmt/format.h>
 #include <torch/script.h>
 
+#include "compute/failure_text.h"
+#include "models/weights/finite_check.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 
@@ -15,22 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// LibTorch's messages contain pages of stack; the last line that is not empty is the error.
-std::string short_reason(const std::exception& error) {
-  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
-  std::string text = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
-  const auto line = text.rfind('\n');
-  return line == std::string::npos ? text : text.substr(line + 1);
-}
-
 torch::jit::Module load_script(const fs::path& path) {
   const MappedFile must_exist(path);
   try {
     return torch::jit::load(path.string(), torch::kCPU);
   } catch (const std::exception& error) {
-    throw InputError(
-        fmt::format("{}: is not a TorchScript module: {}", path.string(), short_reason(error)));
+    throw InputError(fmt::format("{}: is not a TorchScript module: {}", path.string(),
+                                 compute::failure_text(error)));
   }
 }
 
@@ -62,7 +54,7 @@ torch::Tensor dry_run(torch::jit::Module& module, const fs::path& path) {
     try {
       output = module.forward({torch::zeros({1, 3, size, size})});
     } catch (const std::exception& error) {
-      failure = short_reason(error);
+      failure = compute::failure_text(error);
       continue;
     }
     if (output.isTensor()) return output.toTensor();
@@ -78,6 +70,10 @@ torch::Tensor dry_run(torch::jit::Module& module, const fs::path& path) {
 ScriptBackbone::ScriptBackbone(const fs::path& path) : module_(load_script(path)) {
   std::unordered_set<const c10::TensorImpl*> seen;
   mirror(module_, *this, seen);
+  NamedTensors weights;
+  for (const auto& entry : named_parameters()) weights[entry.key()] = entry.value();
+  for (const auto& entry : named_buffers()) weights[entry.key()] = entry.value();
+  check_weights(weights, path.string());
   module_.eval();  // The dry run must leave no trace in running statistics.
   const auto output = dry_run(module_, path);
   if ((output.dim() != 2 && output.dim() != 4) || output.size(0) != 1 || output.size(1) < 1) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/weights/finite_check.h"
 #include "proca/core/error.h"
 
 namespace proca::models {
@@ -86,11 +87,14 @@ LoadReport load_weights(ClassifierNetwork& network, const WeightFile& file, Head
   }
 
   torch::NoGradGuard no_grad;
+  NamedTensors wanted;  // as the network will have them: 1e300 is infinite in float32
   for (const auto& [name, live] : state) {
     const auto found = file.tensors.find(name);
     if (found == file.tensors.end() || skipped(name)) continue;
-    live.copy_(found->second);
+    wanted[name] = found->second.to(live.scalar_type());
   }
+  check_weights(wanted, file.origin);
+  for (const auto& [name, tensor] : wanted) state.at(name).copy_(tensor);
   return report;
 }
 
@@ -117,6 +121,10 @@ int64_t num_classes_of(const WeightFile& file) {
   if (found->second.dim() != 2) {
     throw InputError(fmt::format("{}: {} is {}, not a matrix", file.origin, kHeadWeight,
                                  shape_of(found->second)));
+  }
+  if (found->second.size(0) == 0) {
+    throw InputError(
+        fmt::format("{}: its classifier ({}) is for 0 classes", file.origin, kHeadWeight));
   }
   return found->second.size(0);
 }

@@ -31,7 +31,7 @@ struct LoadReport {
 /// counters may be missing (PyTorch before 0.4.1 wrote none), and `fc` may
 /// differ as `head` allows. Otherwise `InputError` names the file and lists what
 /// is missing, unexpected and of another shape, at most eight of each; the
-/// network is then untouched.
+/// network is then untouched. So it is for values that `check_weights` refuses.
 ///
 /// A file whose stride layout differs from the network's loads without
 /// complaint, since no shape tells them apart: ask `stride_in_of` before
@@ -46,7 +46,8 @@ LoadReport load_weights(ClassifierNetwork& network, const WeightFile& file,
 std::optional<StrideIn> stride_in_of(const WeightFile& file);
 
 /// The number of classes a file's classifier tells apart: the rows of
-/// `fc.weight`. Throws `InputError` if the file has no such matrix.
+/// `fc.weight`. Throws `InputError` if the file has no such matrix, or
+/// one without rows.
 int64_t num_classes_of(const WeightFile& file);
 
 }  // namespace proca::models

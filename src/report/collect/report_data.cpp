@@ -11,8 +11,10 @@
 #include "core/files/path.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
+#include "proca/core/log.h"
 #include "proca/core/version.h"
 #include "proca/state/state_directory.h"
+#include "report/collect/check_document.h"
 #include "report/collect/run_reader.h"
 #include "state/state_files.h"
 
@@ -47,6 +49,41 @@ std::vector<fs::path> sorted_folders(const fs::path& folder) {
   }
   std::sort(folders.begin(), folders.end());
   return folders;
+}
+
+const Json& checked_table(const Json& table) {
+  table.at("title").get<std::string>();
+  const auto columns = table.at("columns").get<std::vector<std::string>>();
+  for (const auto& row : table.at("rows")) {
+    row.at("label").get<std::string>();
+    for (const auto& cell : row.at("cells")) cell.at("text").get<std::string>();
+    if (row.at("cells").size() + 1 != columns.size()) {
+      throw std::invalid_argument("a row of a table has not a cell for every column");
+    }
+  }
+  return table;
+}
+
+// A report without curves or without its run's options looks complete.
+void warn_about_missing(const RunFolders& folders, const Json& run) {
+  const auto warn = [](const fs::path& file, const char* what) {
+    log_warning(
+        fmt::format("{}: is not there; the report is made without {}", file.string(), what));
+  };
+  for (const auto& part : folders.parts) {
+    if (!is_there(part / "run.toml")) warn(part / "run.toml", "the run's options and classes");
+  }
+  const int64_t planned = run.value("steps_planned", int64_t{0});
+  for (const auto& seed : folders.seeds) {
+    const auto events = seed.state / state::kEventsFile;
+    if (!is_there(events) && state::StateDirectory::read_manifest(seed.state).events_bytes > 0) {
+      warn(events, "the curves and times in it");
+    }
+    const auto results = seed.part / "results.json";
+    if (planned > 0 && seed.num_steps == planned && !is_there(results)) {
+      warn(results, "the final figures; give the command of the run again");
+    }
+  }
 }
 
 class Collector {
@@ -87,6 +124,8 @@ class Collector {
       auto run = Json{{"id", fmt::format("run-{}", runs.size() + 1)}};
       run.update(read_run(folders, detail));
       is_finished_ = is_finished_ && run.at("status") == "finished";
+      // While it is watched or written a run may well lack some yet.
+      if (!options_.refresh_s && run.at("status") != "running") warn_about_missing(folders, run);
       runs.push_back(std::move(run));
     }
     tell_apart(runs);
@@ -128,19 +167,6 @@ class Collector {
         title_ = read.at("title").get<std::string>();
       });
     }
-  }
-
-  static const Json& checked_table(const Json& table) {
-    table.at("title").get<std::string>();
-    const auto columns = table.at("columns").get<std::vector<std::string>>();
-    for (const auto& row : table.at("rows")) {
-      row.at("label").get<std::string>();
-      for (const auto& cell : row.at("cells")) cell.at("text").get<std::string>();
-      if (row.at("cells").size() + 1 != columns.size()) {
-        throw std::invalid_argument("a row of a table has not a cell for every column");
-      }
-    }
-    return table;
   }
 
   bool add_runs_beside(const fs::path& folder) {
@@ -209,6 +235,10 @@ ReportDocument read_document(const fs::path& path, const ReportOptions& options)
     }
     json.at("title").get<std::string>();
     if (!json.at("runs").is_array()) throw std::invalid_argument("runs is not a list");
+    check_document(json);
+    if (json.contains("tables")) {
+      for (const auto& table : json.at("tables")) checked_table(table);
+    }
     if (!options.title.empty()) json["title"] = options.title;
     json.erase("refresh_s");  // Nothing will change it.
     return {text_of(json), true};

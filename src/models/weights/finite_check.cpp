@@ -1,12 +1,15 @@
-#include "training/finite_check.h"
+#include "models/weights/finite_check.h"
 
 #include <algorithm>
 #include <map>
 #include <vector>
 
+#include <fmt/format.h>
 #include <torch/types.h>
 
-namespace proca::training {
+#include "proca/core/error.h"
+
+namespace proca::models {
 
 namespace {
 
@@ -19,7 +22,7 @@ bool have_finite_sums(const std::vector<torch::Tensor>& tensors) {
 
 }  // namespace
 
-std::optional<std::string> find_not_finite(const models::NamedTensors& tensors) {
+std::optional<std::string> find_not_finite(const NamedTensors& tensors) {
   const torch::NoGradGuard no_grad;
   std::map<torch::ScalarType, std::vector<torch::Tensor>> by_type;
   for (const auto& [name, tensor] : tensors) {
@@ -37,4 +40,22 @@ std::optional<std::string> find_not_finite(const models::NamedTensors& tensors) 
   return std::nullopt;
 }
 
-}  // namespace proca::training
+void check_weights(const NamedTensors& weights, const std::string& origin) {
+  if (const auto name = find_not_finite(weights)) {
+    throw InputError(
+        fmt::format("{}: \"{}\" has an element that is no finite number; these "
+                    "weights cannot be used",
+                    origin, *name));
+  }
+  for (const auto& [name, tensor] : weights) {
+    if (!name.ends_with("running_var") || tensor.numel() == 0) continue;
+    if (const auto least = tensor.min().item<double>(); least < 0) {
+      throw InputError(
+          fmt::format("{}: \"{}\" has the element {}, but no variance is below 0; "
+                      "these weights cannot be used",
+                      origin, name, least));
+    }
+  }
+}
+
+}  // namespace proca::models

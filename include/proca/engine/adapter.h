@@ -55,6 +55,9 @@ struct AdaptOptions {
   std::string frozen_cache;
   std::string tensorboard;        ///< folder for TensorBoard's event files; empty for none
   int64_t checkpoint_every = 60;  ///< seconds between checkpoints within a step
+  /// How many steps the state keeps beside the current one, to be taken back (`state::undo_step`)
+  /// or used (`load_model_of_step`). Each takes as much disk as model, memory and method's state.
+  int64_t keep_steps = 1;
   data::LoadOptions load;
   compute::ComputeOptions compute;
 
@@ -82,8 +85,10 @@ struct StepOutcome {
 
 /// What to do with the images of the last step.
 enum class SameImages {
-  kSkip,  ///< nothing: a command that is given twice adapts once
+  kSkip,            ///< nothing: a command that is given twice adapts once
+  kSkipAnyOptions,  ///< nothing, even if the options are other ones
   kAdaptAgain,
+  kRequire,  ///< nothing; other images, or other options, are an `InputError`
 };
 /// What to do with an unfinished step on other images or with other options.
 enum class Unfinished {
@@ -153,6 +158,8 @@ class Adapter {
   void build_method();
   RunIdentity identify() const;
   bool is_of(const RunIdentity& identity, const std::string& digest, const char* file);
+  bool is_done(const RunIdentity& identity, SameImages same_images);
+  [[noreturn]] void refuse_further_step(const RunIdentity& identity);
   RunIdentity saved_identity(const RunIdentity& mine, const char* file);
   void check_unfinished(const RunIdentity& identity, Unfinished unfinished);
   void train(StepOutcome& outcome);

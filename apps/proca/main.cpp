@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
                                     data_list_command(),      data_pack_command(),
                                     data_make_demo_command(), pretrain_command(),
                                     adapt_command(),          undo_command(),
-                                     run_command(),
+                                    watch_command(),          run_command(),
                                     reproduce_command(),      report_command(),
                                     evaluate_command(),       predict_command(),
                                     inspect_command(),        export_command(),

@@ -1,152 +1,13 @@
-// The order of things while a folder is watched, with a clock and steps of the test's own: no
-// image is decoded and nothing is waited for. tests/crash/watch_test.py has the program.
+// The order of things while a folder is watched, whatever ends the watcher in between.
+// tests/crash/watch_test.py has the program.
 
-#include "engine/watch/watcher.h"
-
-#include <map>
-#include <set>
-
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
-#include "proca/core/error.h"
-#include "proca/core/file.h"
-#include "state/state_files.h"
-#include "state/state_writer.h"
+#include "engine/watch_fixture.h"
 #include "support/message_of.h"
-#include "support/temporary_folder.h"
 
 namespace proca::engine {
 namespace {
 
-namespace fs = std::filesystem;
-
-// Ends the waiting of a watcher that would go on for ever.
-struct EndOfTest {};
-
-class WatcherTest : public ::testing::Test {
- protected:
-  WatcherTest() {
-    fs::create_directories(inbox_);
-    state::StateWriter writer(state_);
-    writer.put_text(state::kModelFile, "a model");
-    writer.commit(manifest_);
-    options_.state = state_;
-    options_.inbox = inbox_;
-    options_.after = AfterStep::kMove;
-    options_.done = folder_ / "done";
-    options_.once = true;
-  }
-
-  // A batch; what its images are is in their text.
-  void add(const std::string& name, const std::string& images = "") {
-    write_file_in(inbox_ / name / "1.png", images.empty() ? name : images);
-    write_file_in(inbox_ / name / ".complete", "");
-  }
-  static void write_file_in(const fs::path& path, const std::string& text) {
-    fs::create_directories(path.parent_path());
-    write_file(path, text);
-  }
-
-  // A step as the adapter takes it: nothing for the images of the last one.
-  StepOutcome adapt(const fs::path& batch, SameImages same, Unfinished unfinished) {
-    const auto images = read_text_file(batch / "1.png");
-    unfinished_.push_back(unfinished);
-    if (images == "strange") throw std::runtime_error("the loss is no number");
-    if (images == "broken" || images == "other method") throw InputError(images);
-    if (steps_.empty() || steps_.back() != images || same == SameImages::kAdaptAgain) {
-      steps_.push_back(images);
-      set_step(static_cast<int64_t>(steps_.size()));
-      return {.step = manifest_.step, .num_images = 1, .detected = {0, 1}, .seconds = 2};
-    }
-    return {.step = manifest_.step, .num_images = 1, .already_done = true};
-  }
-  void set_step(int64_t step, bool is_under_way = false) {
-    state::StateWriter writer(state_);
-    manifest_.step = step;
-    manifest_.adapting.reset();
-    if (is_under_way) manifest_.adapting.emplace();
-    writer.commit(manifest_);
-  }
-
-  WatchCalls calls() {
-    return {.adapt = [this](const auto& batch, auto same,
-                            auto unfinished) { return adapt(batch, same, unfinished); },
-            .problem_of = [](const fs::path& batch) -> std::optional<std::string> {
-              if (read_text_file(batch / "1.png") == "broken") return "1.png: is broken";
-              return std::nullopt;
-            },
-            .after_batch = [this] { ++reports_; }};
-  }
-  void watch() { Watcher(options_, calls(), clock()).run(); }
-  WatchClock clock() {
-    return {.now = [this] { return std::chrono::system_clock::now() + later_; },
-            .wait =
-                [this](double seconds) {
-                  waited_.push_back(seconds);
-                  if (while_waiting_.empty()) throw EndOfTest();
-                  while_waiting_.front()();
-                  while_waiting_.erase(while_waiting_.begin());
-                }};
-  }
-
-  std::vector<nlohmann::json> lines() const {
-    std::vector<nlohmann::json> lines;
-    std::istringstream text(read_text_file(state_ / "watch.jsonl"));
-    for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
-    return lines;
-  }
-  std::vector<std::string> outcomes() const {
-    std::vector<std::string> outcomes;
-    for (const auto& line : lines()) {
-      outcomes.push_back(line.at("batch").get<std::string>() + " " +
-                         line.at("outcome").get<std::string>());
-    }
-    return outcomes;
-  }
-  static std::set<std::string> shown_in(const fs::path& folder) {
-    std::set<std::string> names;
-    for (const auto& path : entries_of(folder)) {
-      const auto name = path.filename().string();
-      if (!name.starts_with('.')) names.insert(name);
-    }
-    return names;
-  }
-  using Names = std::set<std::string>;
-  using Texts = std::vector<std::string>;
-
-  test::TemporaryFolder folder_;
-  fs::path state_ = folder_ / "state", inbox_ = folder_ / "inbox";
-  state::Manifest manifest_ = {.phase = state::Phase::kReady, .model = {.class_names = {"a"}}};
-  WatchOptions options_;
-  Texts steps_;  // the images of each
-  std::vector<Unfinished> unfinished_;
-  int reports_ = 0;
-  std::chrono::seconds later_{0};
-  std::vector<std::function<void()>> while_waiting_;
-  std::vector<double> waited_;
-};
-
-TEST_F(WatcherTest, CompleteBatchesAreAdaptedToInTheOrderOfTheirNames) {
-  add("tuesday");
-  add("monday");
-  write_file_in(inbox_ / "wednesday" / "1.png", "still comes");
-  write_file_in(inbox_ / ".hidden" / ".complete", "");
-  watch();
-  EXPECT_EQ(steps_, (Texts{"monday", "tuesday"}));
-  EXPECT_EQ(shown_in(inbox_), Names{"wednesday"});
-  EXPECT_EQ(shown_in(folder_ / "done"), (Names{"monday", "tuesday"}));
-  EXPECT_EQ(reports_, 2);
-  EXPECT_FALSE(fs::exists(state_ / "watch.json"));
-  const auto line = lines().front();
-  EXPECT_EQ(line.at("batch"), "monday");
-  EXPECT_EQ(line.at("outcome"), "adapted");
-  EXPECT_EQ(line.at("step"), 1);
-  EXPECT_EQ(line.at("images"), 1);
-  EXPECT_EQ(line.at("detected_classes"), 2);
-  EXPECT_EQ(line.at("moved_to"), (folder_ / "done" / "monday").string());
-  EXPECT_FALSE(line.contains("verdict"));
-}
+class WatcherTest : public WatchFixture {};
 
 TEST_F(WatcherTest, WhatComesLaterIsSeenAtTheNextLook) {
   options_.once = false;
@@ -155,57 +16,6 @@ TEST_F(WatcherTest, WhatComesLaterIsSeenAtTheNextLook) {
   EXPECT_THROW(watch(), EndOfTest);
   EXPECT_EQ(steps_, (Texts{"monday", "tuesday"}));
   EXPECT_EQ(waited_, std::vector<double>(4, 7));
-}
-
-TEST_F(WatcherTest, AnotherMarkerMayBeAgreedOn) {
-  options_.marker = "ready";
-  add("monday");
-  write_file_in(inbox_ / "tuesday" / "1.png", "tuesday");
-  write_file_in(inbox_ / "tuesday" / "ready", "");
-  watch();
-  EXPECT_EQ(steps_, Texts{"tuesday"});
-}
-
-TEST_F(WatcherTest, KeptBatchesAreMarkedAndNotDoneAgain) {
-  options_.after = AfterStep::kKeep;
-  add("monday");
-  watch();
-  watch();
-  EXPECT_EQ(steps_, Texts{"monday"});
-  EXPECT_EQ(shown_in(inbox_), Names{"monday"});
-  const auto mark = nlohmann::json::parse(read_text_file(inbox_ / "monday" / ".proca-done"));
-  EXPECT_EQ(mark.at("step"), 1);
-  fs::remove(inbox_ / "monday" / ".proca-done");
-  watch();
-  EXPECT_EQ(outcomes(), (Texts{"monday adapted", "monday repeated"}));
-}
-
-TEST_F(WatcherTest, DeletedBatchesLeaveNothing) {
-  options_.after = AfterStep::kDelete;
-  add("monday");
-  write_file_in(inbox_ / "monday" / "a" / "b" / "2.png", "");
-  watch();
-  EXPECT_EQ(steps_, Texts{"monday"});
-  EXPECT_FALSE(fs::exists(inbox_ / "monday"));
-  EXPECT_FALSE(fs::exists(inbox_ / ".proca-trash"));
-}
-
-TEST_F(WatcherTest, ABatchOfAnEarlierNameGetsANumber) {
-  for (const auto* images : {"one", "two", "three"}) {
-    add("monday", images);
-    watch();
-  }
-  EXPECT_EQ(shown_in(folder_ / "done"), (Names{"monday", "monday-2", "monday-3"}));
-}
-
-TEST_F(WatcherTest, TheDoneFolderMayLieInTheInbox) {
-  options_.done = inbox_ / "done";
-  add("monday");
-  write_file_in(inbox_ / "done" / ".complete", "");
-  watch();
-  watch();
-  EXPECT_EQ(steps_, Texts{"monday"});
-  EXPECT_EQ(shown_in(inbox_ / "done"), Names{"monday"});
 }
 
 TEST_F(WatcherTest, RepeatedImagesAreOneStepUnlessWanted) {
@@ -246,7 +56,7 @@ TEST_F(WatcherTest, AStepThatFailsThreeTimesIsGivenUp) {
     EXPECT_THROW(watch(), std::runtime_error);
     EXPECT_EQ(shown_in(inbox_), (Names{"monday", "tuesday"}));
   }
-  set_step(0, /*is_under_way=*/true);  // its last checkpoint
+  leave_a_checkpoint();  // its last checkpoint
   watch();
   EXPECT_EQ(outcomes(), (Texts{"monday failed", "tuesday adapted"}));
   EXPECT_EQ(unfinished_.back(), Unfinished::kDiscard);
@@ -257,58 +67,11 @@ TEST_F(WatcherTest, AStepThatFailsThreeTimesIsGivenUp) {
 
 // Somebody's own `proca adapt` that was interrupted is not for the watcher to forget.
 TEST_F(WatcherTest, AnUnfinishedStepOfSomebodyElseIsNotForgotten) {
-  set_step(0, /*is_under_way=*/true);
+  leave_a_checkpoint();
   add("monday", "broken");
   add("tuesday");
   watch();
   EXPECT_EQ(unfinished_, (std::vector<Unfinished>{Unfinished::kRefuse, Unfinished::kRefuse}));
-}
-
-TEST_F(WatcherTest, WithoutAMarkerABatchIsCompleteWhenItIsQuietAndLargeEnough) {
-  options_.quiet_for_s = 60;
-  options_.min_images = 2;
-  write_file_in(inbox_ / "monday" / "1.png", "monday");
-  later_ = std::chrono::seconds(100);
-  watch();
-  EXPECT_EQ(steps_, Texts{});  // too small
-  write_file_in(inbox_ / "monday" / "2.png", "");
-  later_ = std::chrono::seconds(50);
-  watch();
-  EXPECT_EQ(steps_, Texts{});  // too soon
-  later_ = std::chrono::seconds(-50);
-  watch();
-  EXPECT_EQ(steps_, Texts{});  // before it was written, as the clock was set back
-  later_ = std::chrono::seconds(70);
-  watch();
-  EXPECT_EQ(steps_, Texts{"monday"});
-}
-
-TEST_F(WatcherTest, LooseImagesBecomeABatch) {
-  options_.quiet_for_s = 60;
-  options_.min_images = 2;
-  write_file(inbox_ / "1.png", "loose");
-  write_file(inbox_ / ".upload-in-progress", "hidden files do not count");
-  later_ = std::chrono::seconds(70);
-  watch();
-  EXPECT_EQ(steps_, Texts{});
-  write_file(inbox_ / "2.png", "");
-  watch();
-  EXPECT_EQ(steps_, Texts{"loose"});
-  EXPECT_EQ(shown_in(folder_ / "done" / "loose-1"), (Names{"1.png", "2.png"}));
-  for (const auto* name : {"1.png", "2.png"}) write_file(inbox_ / name, "more");
-  watch();
-  EXPECT_EQ(shown_in(folder_ / "done"), (Names{"loose-1", "loose-2"}));
-}
-
-// Killed while they were moved: some are in the hidden folder.
-TEST_F(WatcherTest, LooseImagesThatWereBeingMovedFollow) {
-  options_.quiet_for_s = 60;
-  options_.min_images = 2;
-  write_file_in(inbox_ / ".proca-gathering" / "1.png", "loose");
-  write_file(inbox_ / "2.png", "");
-  later_ = std::chrono::seconds(70);
-  watch();
-  EXPECT_EQ(shown_in(folder_ / "done" / "loose-1"), (Names{"1.png", "2.png"}));
 }
 
 // After each stage of a batch a watcher may be killed; the next one goes on there.
@@ -357,7 +120,7 @@ TEST_F(WatcherTest, ABatchThatWasMovedIsNotMistakenForTheNextOfItsName) {
 
 TEST_F(WatcherTest, ABatchThatVanishedGivesWay) {
   WatchJournal(state_).begin(fs::absolute(inbox_).string(), "monday", 0);
-  set_step(0, /*is_under_way=*/true);
+  leave_a_checkpoint();
   add("tuesday");
   watch();
   EXPECT_EQ(steps_, Texts{"tuesday"});
@@ -411,29 +174,6 @@ TEST_F(WatcherTest, TheVerdictOfAStepIsInItsLine) {
   EXPECT_EQ(lines().front().at("verdict"), "doubtful");
   EXPECT_EQ(lines().front().at("reason"), "few images");
   EXPECT_FALSE(lines().front().contains("error"));
-}
-
-TEST_F(WatcherTest, WrongOptionsAreRefused) {
-  const auto refused = [&](const std::function<void(WatchOptions&)>& change) {
-    auto changed = options_;
-    change(changed);
-    return test::message_of([&] { Watcher(changed, calls(), clock()); });
-  };
-  const auto has = [](const std::string& text, const char* part) {
-    return text.find(part) != std::string::npos;
-  };
-  EXPECT_TRUE(has(refused([](auto& o) { o.after = AfterStep::kUnsaid; }), "--done FOLDER, --keep"));
-  EXPECT_TRUE(has(refused([](auto& o) { o.marker = "a/b"; }), "not the name of a file"));
-  EXPECT_TRUE(has(refused([](auto& o) { o.marker = ".."; }), "not the name of a file"));
-  EXPECT_TRUE(has(refused([](auto& o) { o.min_images = 3; }), "--quiet-for"));
-  EXPECT_TRUE(has(refused([&](auto& o) { o.inbox = folder_ / "none"; }), "no such folder"));
-  EXPECT_TRUE(has(refused([&](auto& o) { o.state = folder_ / "none"; }), "no such state"));
-  EXPECT_TRUE(has(refused([&](auto& o) { o.done = inbox_; }), "is the inbox itself"));
-  EXPECT_TRUE(has(refused([&](auto& o) { o.done = inbox_ / "a" / "b"; }), "in a batch"));
-  EXPECT_TRUE(has(refused([&](auto& o) { o.inbox = folder_.path(); }), "state lies in the inbox"));
-  EXPECT_FALSE(fs::exists(folder_ / "none"));
-  write_file(state_ / "watch.json", "{");
-  EXPECT_TRUE(has(refused([](auto&) {}), "watch.json: is damaged"));
 }
 
 }  // namespace

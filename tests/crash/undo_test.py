@@ -3,10 +3,10 @@
 
     undo_test.py PROGRAM FAULT_LIBRARY FOLDER [CALLS]
 
-`undo` is killed in every call (or in CALLS of them): the state must be whole, the one before or the one after, and
-the same command, if it is still needed, must leave every file as it was before the step. The same for a
-step that is killed, finished, and taken back; on a file system without hard links; and for a copy
-of the state that is being made.
+`undo` is killed in every call: the state must be whole, the one before or the one after, and the
+same command, if it is still needed, must leave every file as it was before the step. CALLS (or
+`all`) of a step are killed, which is then finished, and taken back; and of the making of a copy. An
+unfinished step is forgotten, and a step is taken back on a file system without hard links.
 """
 
 import os

@@ -1,6 +1,7 @@
 // Steps that are taken back, kept, and tried in a copy, and a folder that is watched, on the
 // command line.
 
+#include <algorithm>
 #include <filesystem>
 
 #include <gtest/gtest.h>

@@ -35,9 +35,7 @@ class UndoTest : public ::testing::Test {
 
   static AdaptOptions options(const std::string& method) {
     AdaptOptions options;
-    OptionSet set;
-    options.bind(set);
-    set.assign("method", {method});
+    options.method.set_name(method);
     options.epochs = 1;
     options.batch_size = 8;
     if (method != "proca") options.iterations = 3;

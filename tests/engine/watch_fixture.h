@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -31,6 +32,8 @@ class WatchFixture : public ::testing::Test {
  protected:
   WatchFixture() {
     fs::create_directories(inbox_);
+    manifest_.phase = state::Phase::kReady;
+    manifest_.model.class_names = {"a"};
     state::StateWriter writer(state_);
     writer.put_text(state::kModelFile, "a model");
     writer.commit(manifest_);
@@ -126,7 +129,7 @@ class WatchFixture : public ::testing::Test {
 
   test::TemporaryFolder folder_;
   fs::path state_ = folder_ / "state", inbox_ = folder_ / "inbox";
-  state::Manifest manifest_ = {.phase = state::Phase::kReady, .model = {.class_names = {"a"}}};
+  state::Manifest manifest_;
   WatchOptions options_;
   Texts steps_;  // the images of each
   std::vector<Unfinished> unfinished_;

@@ -35,6 +35,9 @@ install(FILES "${PROJECT_BINARY_DIR}/procaConfig.cmake"
               "${PROJECT_BINARY_DIR}/procaConfigVersion.cmake"
         DESTINATION "${proca_config_folder}" COMPONENT development)
 
+install(FILES apps/proca/systemd/proca-watch@.service
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/proca/examples" COMPONENT program)
+
 # What the program says of itself (apps/proca/CMakeLists.txt).
 if(NOT PROCA_DESCRIPTIONS)
   return()

@@ -19,6 +19,7 @@ for package in "$@"; do
 usr/share/bash-completion/completions/proca
 usr/share/doc/proca/changelog.gz
 usr/share/doc/proca/copyright
+usr/share/doc/proca/examples/proca-watch@.service
 usr/share/man/man1/proca.1.gz
 usr/share/zsh/vendor-completions/_proca" ;;
     libproca-dev)

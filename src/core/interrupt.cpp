@@ -1,7 +1,10 @@
 #include "proca/core/interrupt.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include <poll.h>
 #include <sys/time.h>
@@ -70,6 +73,17 @@ void catch_interrupts() {
 
 void throw_if_interrupted(const char* message) {
   if (stops_together ? has_agreed.load() : is_stop_requested()) throw Interrupted(message);
+}
+
+void wait_unless_interrupted(double seconds, const char* message) {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+  for (;;) {
+    throw_if_interrupted(message);
+    const std::chrono::duration<double> left = until - Clock::now();
+    if (left.count() <= 0) return;
+    std::this_thread::sleep_for(std::min(left, std::chrono::duration<double>(0.05)));
+  }
 }
 
 bool is_stop_requested() { return stop_requested != 0; }

@@ -91,6 +91,9 @@ methods::OnDoubt AdaptOptions::resolve_on_doubt(const methods::MethodSpec& metho
 
 void AdaptOptions::bind(OptionSet& options) {
   bind_training(options);
+  options.bind("keep-steps", keep_steps,
+               "earlier steps that are kept, for proca undo and --step of other commands", 1, 1000);
+  options.does_not_decide();
   options.bind("seed", seed, "of every random choice", 0);
   load.bind(options);
   compute.bind(options);

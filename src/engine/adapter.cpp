@@ -24,7 +24,8 @@ namespace proca::engine {
 namespace {
 
 AdapterParts open_parts(const AdaptOptions& options, const std::filesystem::path& folder) {
-  auto session = std::make_shared<StateSession>(options, folder);
+  auto session = std::make_shared<StateSession>(options, folder,
+                                                SessionOptions{.keep_steps = options.keep_steps});
   // First the images' share of the free memory of a GPU, then what the warm-up takes.
   auto inputs = std::make_shared<StepInputs>(options, session);
   auto warm_up = begin_training_warm_up(options, *session);
@@ -110,8 +111,9 @@ StepOutcome Adapter::adapt(std::shared_ptr<const data::ImageSource> target, Same
   const auto identity = identify();
   identity_ = {identity.text(), crc32_digits(identity.text())};
   StepOutcome outcome{.step = manifest().step + 1, .num_images = inputs.target().size()};
-  if (same_images == SameImages::kSkip && !manifest().adapting &&
-      is_of(identity, manifest().step_digest, state::kAdaptFile)) {
+  const bool is_done = this->is_done(identity, same_images);
+  if (same_images == SameImages::kRequire && !is_done) refuse_further_step(identity);
+  if (is_done) {
     outcome.step = manifest().step;
     outcome.already_done = true;
     return outcome;
@@ -139,6 +141,21 @@ bool Adapter::is_of(const RunIdentity& identity, const std::string& digest, cons
   if (digest == identity_.digest) return true;
   const auto& state = parts_.session->files();
   return state.has(file) && saved_identity(identity, file) == identity;
+}
+
+// Whether there is nothing to do, as the last step was on the same images.
+bool Adapter::is_done(const RunIdentity& identity, SameImages same_images) {
+  if (same_images == SameImages::kAdaptAgain || manifest().adapting) return false;
+  if (is_of(identity, manifest().step_digest, state::kAdaptFile)) return true;
+  return same_images == SameImages::kSkipAnyOptions &&
+         parts_.session->files().has(state::kAdaptFile) &&
+         have_same_images(saved_identity(identity, state::kAdaptFile), identity);
+}
+
+void Adapter::refuse_further_step(const RunIdentity& identity) {
+  refuse_other_identity(parts_.session->folder().string(),
+                        fmt::format("step {} is done", manifest().step),
+                        saved_identity(identity, state::kAdaptFile), identity, "use a new folder");
 }
 
 RunIdentity Adapter::saved_identity(const RunIdentity& mine, const char* file) {

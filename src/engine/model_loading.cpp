@@ -1,12 +1,16 @@
 #include "proca/engine/model_loading.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/types.h>
 
 #include "models/weights/load_weights.h"
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/models/export.h"
+#include "state/history/state_history.h"
 #include "state/state_files.h"
 
 namespace proca::engine {
@@ -47,16 +51,55 @@ state::StateDirectory open_ready(const std::filesystem::path& folder) {
   return state;
 }
 
-LoadedModel load_model(const state::StateDirectory& state) {
-  const auto& manifest = state.manifest();
+namespace {
+
+LoadedModel load_model(const state::StateDirectory& state, const state::Manifest& manifest,
+                       const char* weights) {
   check_ready(manifest, state.folder());
   LoadedModel model;
   model.description = manifest.model;
   model.adapted_classes = manifest.adapted_classes;
   model.network = build_network(manifest.model, std::nullopt, state.folder());
-  models::load_weights(model.network, state.read_tensors(state::kModelFile),
-                       models::HeadPolicy::kMustMatch);
+  models::load_weights(model.network, state.read_tensors(weights), models::HeadPolicy::kMustMatch);
   return model;
+}
+
+// `0 (source model), 3 and 4`
+std::string list_steps(const std::vector<state::StateHistory::Kept>& kept, int64_t current) {
+  std::vector<std::string> steps = {"0 (source model)"};
+  for (const auto& entry : kept) {
+    if (entry.step > 0) steps.push_back(std::to_string(entry.step));
+  }
+  if (current > 0) steps.push_back(std::to_string(current));
+  const auto last = steps.back();
+  steps.pop_back();
+  return steps.empty() ? last : fmt::format("{} and {}", fmt::join(steps, ", "), last);
+}
+
+}  // namespace
+
+LoadedModel load_model(const state::StateDirectory& state) {
+  return load_model(state, state.manifest(), state::kModelFile);
+}
+
+LoadedModel load_model_of_step(const std::filesystem::path& folder, int64_t step) {
+  const state::StateDirectory state(folder);
+  if (step == 0) {
+    auto manifest = state.manifest();
+    manifest.model.neck.clear();
+    manifest.adapted_classes.clear();
+    return load_model(state, manifest, state::kSourceFile);
+  }
+  if (step == state.manifest().step) return load_model(state);
+  const state::StateHistory history(state.folder());
+  const auto kept = history.kept(state);
+  const bool is_kept =
+      std::any_of(kept.begin(), kept.end(), [&](const auto& entry) { return entry.step == step; });
+  if (!is_kept) {
+    throw InputError(fmt::format("{}: step {} is not kept; kept: {}", state.folder().string(), step,
+                                 list_steps(kept, state.manifest().step)));
+  }
+  return load_model(history.open(step));
 }
 
 LoadedModel load_model(const std::string& backbone, const std::filesystem::path& weights,
@@ -85,6 +128,10 @@ LoadedModel load_model(const std::string& backbone, const std::filesystem::path&
 
 void ModelOptions::bind(OptionSet& options) {
   options.bind("state", state, "state directory of the model", "DIR");
+  options.bind_auto<int64_t>("step", step,
+                             "step of the state whose model to use, 0 for the source model; auto = "
+                             "the last",
+                             0, 100'000);
   options.bind("backbone", backbone, "backbone of a model given by --weights", "BACKBONE");
   options.bind("weights", weights, "weight file (.safetensors or .pth)", "FILE");
   options.bind_choice<std::optional<models::StrideIn>>(
@@ -96,6 +143,8 @@ LoadedModel ModelOptions::load() const {
   if (!state.empty() && (!backbone.empty() || !weights.empty())) {
     throw InvalidOption("--state: cannot be combined with --backbone and --weights");
   }
+  if (state.empty() && step) throw InvalidOption("--step: only goes with --state");
+  if (step) return load_model_of_step(state, *step);
   if (!state.empty()) return load_model(state::StateDirectory(state));
   if (backbone.empty() || weights.empty()) {
     throw InvalidOption("which model? give --state DIR, or --backbone NAME and --weights FILE");

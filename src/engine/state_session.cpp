@@ -29,6 +29,7 @@ StateSession::StateSession(const AdaptOptions& options, const std::filesystem::p
   check(state::StateDirectory::read_manifest(folder_));  // Before the lock is taken.
   const ScopeTimer timer("loading the state");
   writer_ = std::make_unique<state::StateWriter>(folder_);
+  writer_->keep_steps(session.keep_steps);
   saver_ = std::make_unique<state::StateSaver>(*writer_);
   manifest_ = writer_->state().manifest();
   check(manifest_);

@@ -36,6 +36,8 @@ struct SessionOptions {
   /// Whether a step records the features of its images. Callers who evaluate the network on
   /// these images anyway write that file themselves.
   bool record_features = true;
+  /// How many earlier steps the state keeps to be taken back.
+  int64_t keep_steps = 0;
 };
 
 /// A state directory that is being adapted: everything that a step writes goes through here.

@@ -136,4 +136,10 @@ RunIdentity upgraded(RunIdentity theirs, const RunIdentity& mine, const data::Im
   return theirs;
 }
 
+bool have_same_images(const RunIdentity& one, const RunIdentity& other) {
+  const auto* ours = one.find(RunIdentity::kNote, kImages);
+  const auto* theirs = other.find(RunIdentity::kNote, kImages);
+  return ours != nullptr && theirs != nullptr && *ours == *theirs;
+}
+
 }  // namespace proca::engine

@@ -24,4 +24,8 @@ RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& 
 /// as equal to `mine` where they cannot be told apart. `images` are those of `mine`.
 RunIdentity upgraded(RunIdentity theirs, const RunIdentity& mine, const data::ImageStore& images);
 
+/// Whether two steps are on the same images, whatever their options. Both identities must be of
+/// the current version.
+bool have_same_images(const RunIdentity& one, const RunIdentity& other);
+
 }  // namespace proca::engine

@@ -15,9 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The lock is rank 0's, and nothing reads a report.
+// The lock is rank 0's, and so are earlier steps; nothing reads a report.
 bool is_left_out(const fs::path& file) {
-  return file.filename() == kLockFile || file.filename() == "report.html";
+  return file.filename() == kLockFile || file.filename() == "report.html" ||
+         *file.begin() == kHistoryFolder;
 }
 
 std::vector<std::string> files_of(const fs::path& folder) {
@@ -25,9 +26,8 @@ std::vector<std::string> files_of(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && !is_left_out(entry.path())) {
-      files.push_back(entry.path().lexically_relative(folder).string());
-    }
+    const auto file = entry.path().lexically_relative(folder);
+    if (entry.is_regular_file() && !is_left_out(file)) files.push_back(file.string());
   }
   std::sort(files.begin(), files.end());
   return files;

@@ -61,13 +61,16 @@ void StateDirectory::load_manifest() {
     throw InputError(
         fmt::format("{}: is not a state directory: it has no {}", folder_.string(), kManifestFile));
   }
-  const auto path = folder_ / kManifestFile;
+  parse_manifest(folder_ / kManifestFile);
+}
+
+void StateDirectory::parse_manifest(const fs::path& path) {
   try {
-    const auto text = read_text_file(path);
-    const auto checksum = check_json_checksum(text);
+    text_ = read_text_file(path);
+    const auto checksum = check_json_checksum(text_);
     refuse_wrong_checksum(checksum, path.string());
-    check_json_limits(text, path.string());
-    const auto json = nlohmann::json::parse(text);
+    check_json_limits(text_, path.string());
+    const auto json = nlohmann::json::parse(text_);
     const auto version = count_from_json(json, "format_version");
     if (version < 1 || version > kFormatVersion) {
       throw InputError(fmt::format("{}: format version {}; this program reads versions 1 to {}",
@@ -95,14 +98,22 @@ void StateDirectory::load_manifest() {
   }
 }
 
+// Where a file may be. A writer that was killed between its two kinds of rename leaves the new
+// content in .next.
+std::vector<fs::path> StateDirectory::candidates(const std::string& file) const {
+  std::vector<fs::path> places = {folder_ / file, next_of(folder_ / file)};
+  for (const auto& folder : earlier_) places.push_back(folder / file);
+  return places;
+}
+
 void StateDirectory::map_files(const std::function<bool(const std::string&)>& wanted) {
   contents_.clear();
   for (const auto& [name, record] : files_) {
     if (!wanted(name)) continue;
-    const auto path = folder_ / name;
-    // A writer that was killed between its two kinds of rename leaves the new content in .next.
-    for (const auto& candidate : {path, next_of(path)}) {
+    auto path = folder_ / name;  // What to name if it is none of them.
+    for (const auto& candidate : candidates(name)) {
       if (!is_there(candidate)) continue;
+      if (!earlier_.empty()) path = candidate;
       MappedFile file(candidate);
       if (static_cast<int64_t>(file.bytes().size()) != record.size ||
           crc32(file.bytes()) != record.crc) {

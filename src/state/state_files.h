@@ -14,6 +14,7 @@ inline constexpr const char* kManifestFile = "state.json";
 inline constexpr const char* kLockFile = "lock";
 inline constexpr const char* kEventsFile = "events.jsonl";
 inline constexpr const char* kStepsFolder = "steps";
+inline constexpr const char* kHistoryFolder = "history";
 inline constexpr const char* kConfigFile = "config.toml";
 inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kSourceFile = "source.safetensors";
@@ -28,9 +29,13 @@ inline constexpr const char* kFeaturesFile = "features.safetensors";
 inline constexpr const char* kDetectionFile = "detection.json";
 inline constexpr const char* kPseudoLabelsFile = "pseudo_labels.csv";
 inline constexpr const char* kPrototypesFile = "prototypes.json";
-inline constexpr const char* kHealthFile = "health.json";
 inline constexpr const char* kStepOptionsFile = "options.toml";
 inline constexpr const char* kMetricsFile = "metrics.json";
+inline constexpr const char* kHealthFile = "health.json";
+// Of `proca watch`; no checkpoint has them.
+inline constexpr const char* kWatchFile = "watch.json";
+inline constexpr const char* kWatchLogFile = "watch.jsonl";
+inline constexpr const char* kWatchLockFile = "watch.lock";
 // Of a step under way; the model of the step before stays in place.
 inline constexpr const char* kTrainingFile = "training.safetensors";
 inline constexpr const char* kTrainingMemoryFile = "training_memory.safetensors";

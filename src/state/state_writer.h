@@ -10,6 +10,7 @@
 
 #include "core/files/lock_file.h"
 #include "proca/state/state_directory.h"
+#include "state/history/state_history.h"
 
 namespace proca::state {
 
@@ -22,6 +23,9 @@ namespace proca::state {
 /// `NAME.next` to `NAME`. Nothing is synced before `commit`. If the process dies before
 /// `state.json` is replaced the old checkpoint holds; if it dies after, opening finishes the
 /// renames.
+///
+/// Before a file of the last finished step is replaced or removed for the first time, it is kept
+/// in `StateHistory`, from which `restore` takes it back.
 ///
 /// Example:
 /// ```
@@ -55,14 +59,30 @@ class StateWriter {
   void remove(const std::string& file);
   void commit(const Manifest& manifest);
 
+  /// How many earlier steps the state keeps from the next finished step on; none by default.
+  void keep_steps(int64_t count) { kept_steps_ = count; }
+  /// What is kept of earlier steps.
+  const StateHistory& history() const { return history_; }
+  /// Makes the state again, file by file, what it was after an earlier step that it keeps.
+  /// Takes effect at once or not at all, as `commit` does.
+  void restore(const StateDirectory& earlier);
+  /// Makes the state, of which there is none yet, a copy of another one.
+  void copy(const StateDirectory& from);
+
  private:
   void recover();
   void stage(const std::string& file, StateDirectory::FileRecord record);
+  void sync_staged() const;
+  void keep_replaced(const Manifest& next);
+  void replace(const std::string& text, const Manifest& manifest);
+  void remove_later_steps();
   std::filesystem::path place_for(const std::string& file) const;
 
   std::filesystem::path folder_;
   bool created_ = false;  // this writer created the folder
   std::unique_ptr<LockFile> lock_;
+  StateHistory history_;
+  int64_t kept_steps_ = 0;
   StateDirectory state_;
   std::map<std::string, StateDirectory::FileRecord> files_;
   std::vector<std::string> staged_;

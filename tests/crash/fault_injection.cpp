@@ -8,6 +8,7 @@
 //   PROCA_FAULT_AT      number of the call, from 1
 //   PROCA_FAULT_KIND    eio    this call fails
 //                       enospc this call and all that need space from then on fail
+//                       eperm  this call and all from then on are not permitted
 //                       short  this call writes half of the bytes and returns that number
 //                       kill   half of the bytes are written, then SIGKILL
 //                       int    SIGINT, then the call is made
@@ -115,7 +116,7 @@ Fault fault_of(const char* call, const char* path, Need need) {
     errno = ENOSPC;
     return Fault::kError;
   }
-  if (number != at) return Fault::kNone;
+  if (number != at && std::strcmp(kind, "eperm") != 0) return Fault::kNone;
   if (std::strcmp(kind, "short") == 0) return Fault::kShort;
   if (std::strcmp(kind, "kill") == 0) return Fault::kKill;
   const size_t length = std::strlen(kind);
@@ -124,7 +125,7 @@ Fault fault_of(const char* call, const char* path, Need need) {
     kill(getpid(), *kind == 'i' ? SIGINT : SIGSTOP);
     return Fault::kNone;
   }
-  errno = EIO;
+  errno = std::strcmp(kind, "eperm") == 0 ? EPERM : EIO;
   return Fault::kError;
 }
 
@@ -240,6 +241,18 @@ int rename(const char* from, const char* to) noexcept {
 int unlink(const char* path) noexcept {
   static auto* const next = real<int(const char*)>("unlink");
   return fails("unlink", path, Need::kNothing) ? -1 : next(path);
+}
+
+int linkat(int, const char* from, int, const char* to, int) noexcept {
+  // Paths of the program are absolute or relative to its folder, and links are followed.
+  static auto* const next = real<int(int, const char*, int, const char*, int)>("linkat");
+  if (fails("linkat", to, Need::kSpace)) return -1;
+  return next(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
+}
+
+int rmdir(const char* path) noexcept {
+  static auto* const next = real<int(const char*)>("rmdir");
+  return fails("rmdir", path, Need::kNothing) ? -1 : next(path);
 }
 
 int mkdir(const char* path, mode_t mode) noexcept {

@@ -35,6 +35,7 @@ CUT_SHORT = [
     ("days.md", "proca data make-demo", "--source-per-class 4 --target-per-class 4", "the size"),
     ("days.md", "proca pretrain", "--epochs 1", "an epoch shows as much as fifteen"),
     ("days.md", "proca adapt", "--epochs 1", "an epoch shows as much as ten"),
+    ("days.md", "proca watch", "--epochs 1", "as adapt"),
     ("own_data.md", "proca pretrain --source catalogue/ --weights resnet50.pth",
      "--epochs 1 --image-size 32", "100 epochs at 224 pixels"),
     ("own_data.md", "proca adapt", "--epochs 1", "an epoch shows as much as ten"),

@@ -32,7 +32,8 @@ class PredictingMethod final : public methods::Method {
  private:
   void predict(const methods::StepContext& context) {
     context.predict_target(ModelChoice::kSource);
-    predictions.push_back(context.predict_target(ModelChoice::kCurrent).features[0][0].item<double>());
+    predictions.push_back(
+        context.predict_target(ModelChoice::kCurrent).features[0][0].item<double>());
   }
 
   models::ClassifierNetwork network_;

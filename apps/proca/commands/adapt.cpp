@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <torch/types.h>
 
 #include "commands/commands.h"
 #include "distributed/agreement.h"
 #include "distributed/launch.h"
+#include "proca/compute/ranks.h"
 #include "proca/engine/adapter.h"
+#include "state/history/copy_state.h"
 #include "state/rank_folder.h"
 
 namespace proca::app {
@@ -16,6 +19,7 @@ namespace {
 struct AdaptCommand {
   std::string state;
   std::string target;
+  std::string out;
   bool again = false;
   bool discard_unfinished = false;
   engine::AdaptOptions adapt;
@@ -42,19 +46,38 @@ void print(const engine::StepOutcome& outcome, const engine::Adapter& adapter) {
                            adapter.manifest().adapted_classes.size(), names.size());
 }
 
+// With --out a copy of the state goes on, and --state stays as it is. Returns whether the copy has
+// its step already.
+bool copy_state(const AdaptCommand& options) {
+  const auto& ranks = options.adapt.compute.ranks;
+  auto is_finished = torch::zeros({1}, torch::kInt64);
+  if (distributed::is_first(options.adapt.compute)) {
+    const auto progress = state::copy_for_step(options.state, options.out);
+    is_finished.fill_(progress == state::CopyProgress::kFinished ? 1 : 0);
+  }
+  if (ranks) ranks->broadcast(is_finished);
+  return is_finished.item<int64_t>() != 0;
+}
+
+engine::SameImages same_images(const AdaptCommand& options, bool has_its_step) {
+  if (has_its_step) return engine::SameImages::kRequire;
+  return options.again ? engine::SameImages::kAdaptAgain : engine::SameImages::kSkip;
+}
+
 void run_adapt(AdaptCommand& options, const OptionSet& set) {
   auto& compute = options.adapt.compute;
   distributed::join_ranks(compute);
   distributed::check_same_options(compute.ranks.get(), set);
   compute::set_up_libtorch(compute);
   if (!distributed::is_first(compute)) options.adapt.tensorboard.clear();
-  const state::RankFolder state(compute.ranks, options.state);
+  const bool has_its_step = !options.out.empty() && copy_state(options);
+  const state::RankFolder state(compute.ranks, options.out.empty() ? options.state : options.out);
   engine::Adapter adapter(options.adapt, state.path());
   const std::shared_ptr target =
       data::open_images(std::filesystem::path(options.target),
                         {.labels = data::Labels::kIgnored, .root = options.adapt.load.root});
   const auto outcome = adapter.adapt(
-      target, options.again ? engine::SameImages::kAdaptAgain : engine::SameImages::kSkip,
+      target, same_images(options, has_its_step),
       options.discard_unfinished ? engine::Unfinished::kDiscard : engine::Unfinished::kRefuse);
   if (!distributed::is_first(compute)) return;
   if (outcome.already_done) {
@@ -76,6 +99,8 @@ Command adapt_command() {
             set.bind("target", options->target, "unlabelled images; labels, if any, are ignored",
                      "PATH");
             set.require();
+            set.bind("out", options->out,
+                     "folder for the adapted state, which leaves --state as it is", "DIR");
             set.bind("again", options->again, "also if the last step had the same images");
             set.bind("discard-unfinished", options->discard_unfinished,
                      "forget a step on other images or options that was cut off");

@@ -29,6 +29,8 @@ Command pretrain_command();
 Command report_command();
 Command reproduce_command();
 Command run_command();
+Command undo_command();
+Command watch_command();
 
 /// The commands, and those that describe them all: `completion` and `manual`.
 std::vector<Command> with_descriptions(std::vector<Command> commands);

@@ -11,6 +11,7 @@
 #include "proca/adaptation/prototype_memory.h"
 #include "proca/engine/model_loading.h"
 #include "proca/state/state_directory.h"
+#include "state/history/state_history.h"
 #include "state/state_files.h"
 
 namespace proca::app {
@@ -46,6 +47,24 @@ nlohmann::ordered_json memory_json(const adaptation::PrototypeMemory& memory,
   return json;
 }
 
+nlohmann::ordered_json history_json(const std::vector<state::StateHistory::Kept>& kept) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& entry : kept) json.push_back({{"step", entry.step}, {"bytes", entry.bytes}});
+  return json;
+}
+
+// What can be taken back, and what it costs.
+std::string describe_history(const std::vector<state::StateHistory::Kept>& kept) {
+  int64_t bytes = 0;
+  std::string steps;
+  for (const auto& entry : kept) {
+    steps += fmt::format("{}{}", steps.empty() ? "" : ", ", entry.step);
+    bytes += entry.bytes;
+  }
+  return fmt::format("step {}, {:.1f} MB (proca undo, --step)", steps,
+                     static_cast<double>(bytes) / 1e6);
+}
+
 // What is known of a class: whether it was adapted, and its prototypes.
 std::string describe_class(int64_t label, const state::Manifest& manifest,
                            const adaptation::PrototypeMemory& memory) {
@@ -71,6 +90,7 @@ void run_inspect(const InspectCommand& options) {
     }
   }
   const auto memory = read_memory(state);
+  const auto kept = state::StateHistory(state.folder()).kept(state);
   const bool ready = manifest.phase == state::Phase::kReady;
   if (options.json) {
     nlohmann::ordered_json json{{"state", options.state},
@@ -85,7 +105,8 @@ void run_inspect(const InspectCommand& options) {
                                 {"image_size", model.preprocessing.image_size},
                                 {"class_names", model.class_names},
                                 {"source", manifest.source},
-                                {"memory", memory_json(memory, model.class_names)}};
+                                {"memory", memory_json(memory, model.class_names)},
+                                {"kept_steps", history_json(kept)}};
     std::cout << json_text(json);
     return;
   }
@@ -102,6 +123,7 @@ void run_inspect(const InspectCommand& options) {
     std::cout << fmt::format("memory      {} prototypes of {} classes, {:.1f} MB\n", memory.size(),
                              memory.num_classes(), static_cast<double>(memory.bytes()) / 1e6);
   }
+  if (!kept.empty()) std::cout << fmt::format("kept        {}\n", describe_history(kept));
   std::cout << fmt::format("classes     {}, {} adapted\n", model.class_names.size(),
                            manifest.adapted_classes.size());
   for (size_t label = 0; label < model.class_names.size(); ++label) {

@@ -1,11 +1,9 @@
 // proca report: one page about runs, states and reproductions.
 
-#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -57,12 +55,7 @@ void watch(const ReportCommand& options) {
     if (written.empty()) log_info(fmt::format("{}: is kept up to date", options.out));
     written = content;
     if (document.is_finished) return;
-    const auto until =
-        std::chrono::steady_clock::now() + std::chrono::duration<double>(options.interval);
-    while (std::chrono::steady_clock::now() < until) {
-      throw_if_interrupted("stopped");
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
+    wait_unless_interrupted(options.interval, "stopped");
   }
 }
 

@@ -11,10 +11,15 @@ namespace fs = std::filesystem;
 
 fs::path write_report(const fs::path& out, const std::vector<fs::path>& folders,
                       const std::string& title) {
-  const ScopeTimer timer("writing the report");
   const auto path = out / "report.html";
-  write_file(path, report::report_page(report::collect_report(folders, {.title = title}).json));
+  write_report_file(path, folders, title);
   return path;
+}
+
+void write_report_file(const fs::path& file, const std::vector<fs::path>& folders,
+                       const std::string& title) {
+  const ScopeTimer timer("writing the report");
+  write_file(file, report::report_page(report::collect_report(folders, {.title = title}).json));
 }
 
 std::string without_time(std::string document) {

@@ -38,7 +38,7 @@ failed although the input was fine
 bad usage or bad input
 .TP
 .B 130
-stopped by Ctrl\-C; the same command goes on
+stopped by Ctrl\-C or SIGTERM; the same command goes on
 .SH ENVIRONMENT
 .TP
 .B NO_COLOR
@@ -55,6 +55,8 @@ and more; the documentation describes each byte.
 proca pretrain \-\-source catalogue/ \-\-weights resnet50.pth \-\-out state/
 proca adapt \-\-state state/ \-\-target monday/
 proca adapt \-\-state state/ \-\-target tuesday/
+proca undo \-\-state state/
+proca watch \-\-state state/ \-\-inbox inbox/ \-\-done done/
 proca predict new/ \-\-state state/ \-\-out predictions.csv
 .EE
 )";

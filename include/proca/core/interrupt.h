@@ -23,6 +23,9 @@ void catch_interrupts();
 /// calls it where it can stop without losing anything.
 void throw_if_interrupted(const char* message);
 
+/// Waits, and throws as above within a tenth of a second when a stop is asked for.
+void wait_unless_interrupted(double seconds, const char* message);
+
 /// Whether a stop has been asked for, of this process.
 bool is_stop_requested();
 

@@ -59,6 +59,9 @@ struct AdaptOptions {
   std::string frozen_cache;
   std::string tensorboard;        ///< folder for TensorBoard's event files; empty for none
   int64_t checkpoint_every = 60;  ///< seconds between checkpoints within a step
+  /// How many steps the state keeps beside the current one, to be taken back (`state::undo_step`)
+  /// or used (`load_model_of_step`). Each takes as much disk as model, memory and method's state.
+  int64_t keep_steps = 1;
   data::LoadOptions load;
   compute::ComputeOptions compute;
 
@@ -89,8 +92,11 @@ struct StepOutcome {
 
 /// What to do with the images of the last step.
 enum class SameImages {
-  kSkip,  ///< nothing: a command that is given twice adapts once; `InputError` for other options
+  /// Nothing: a command that is given twice adapts once; `InputError` for other options.
+  kSkip,
+  kSkipAnyOptions,  ///< nothing, even if the options are other ones
   kAdaptAgain,
+  kRequire,  ///< nothing; other images, or other options, are an `InputError`
 };
 /// What to do with an unfinished step on other images or with other options.
 enum class Unfinished {
@@ -160,6 +166,8 @@ class Adapter {
   void build_method();
   RunIdentity identify() const;
   bool is_of(const RunIdentity& identity, const std::string& digest, const char* file);
+  bool is_done(const RunIdentity& identity, SameImages same_images);
+  [[noreturn]] void refuse_further_step(const RunIdentity& identity);
   RunIdentity saved_identity(const RunIdentity& mine, const char* file);
   void refuse_same_images(const RunIdentity& identity);
   void check_unfinished(const RunIdentity& identity, Unfinished unfinished);

@@ -35,6 +35,10 @@ state::StateDirectory open_ready(const std::filesystem::path& folder);
 /// not ended.
 LoadedModel load_model(const state::StateDirectory& state);
 
+/// The model of a state after a step: 0 is the source model, the others are the current one
+/// and those that the state keeps. Throws `InputError` naming these if it is none of them.
+LoadedModel load_model_of_step(const std::filesystem::path& state, int64_t step);
+
 /// A model from a weight file alone: the number of classes is that of its head,
 /// and class names, image size and stride are taken from its metadata where it
 /// has them. Without class names the classes are called by their number.
@@ -45,6 +49,7 @@ LoadedModel load_model(const std::string& backbone, const std::filesystem::path&
 /// --weights FILE`.
 struct ModelOptions {
   std::string state;
+  std::optional<int64_t> step;  ///< of the state; empty: the last
   std::string backbone;
   std::string weights;
   std::optional<models::StrideIn> stride_in;

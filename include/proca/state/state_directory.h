@@ -86,13 +86,18 @@ class StateDirectory {
     int64_t size = 0;
     uint32_t crc = 0;
   };
+  friend class StateHistory;
   friend class StateWriter;
   StateDirectory() = default;
   void load_manifest();
+  void parse_manifest(const std::filesystem::path& place);
   void map_files(const std::function<bool(const std::string&)>& wanted);
+  std::vector<std::filesystem::path> candidates(const std::string& file) const;
   const MappedFile& content(const std::string& file) const;
 
   std::filesystem::path folder_;
+  std::vector<std::filesystem::path> earlier_;  // of an earlier step: where replaced files are
+  std::string text_;                            // of `state.json`
   Manifest manifest_;
   std::map<std::string, FileRecord> files_;
   std::map<std::string, MappedFile> contents_;

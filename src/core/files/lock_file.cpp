@@ -45,14 +45,16 @@ std::string owner_of(int descriptor) {
   return {owner.data(), static_cast<size_t>(length > 0 ? length : 0)};
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& owner) {
-  throw InputError(fmt::format("{}: is being written by process {}; wait for it to end",
-                               path.has_parent_path() ? path.parent_path().string() : ".", owner));
+[[noreturn]] void refuse(const std::filesystem::path& path, const char* activity,
+                         const std::string& owner) {
+  throw InputError(fmt::format("{}: is being {} by process {}; wait for it to end",
+                               path.has_parent_path() ? path.parent_path().string() : ".", activity,
+                               owner));
 }
 
 }  // namespace
 
-LockFile::LockFile(const std::filesystem::path& path) {
+LockFile::LockFile(const std::filesystem::path& path, const char* activity) {
   descriptor_ = open_for_writing(path, Creation::kKeep);
   while (lock(descriptor_) && !is_current(descriptor_, path)) {
     ::close(descriptor_);
@@ -64,7 +66,7 @@ LockFile::LockFile(const std::filesystem::path& path) {
     const auto owner = owner_of(descriptor_);
     ::close(descriptor_);
     if (!is_taken) throw Error(fmt::format("{}: cannot be locked: {}", path.string(), why));
-    refuse(path, owner);
+    refuse(path, activity, owner);
   }
   const auto id = fmt::format("{}", ::getpid());
   // The id only serves the other process's message, so a failure here is no error.
@@ -80,7 +82,7 @@ void refuse_if_locked(const std::filesystem::path& path) {
   const int descriptor = try_open_for_reading(path);
   const auto owner = descriptor < 0 ? "" : owner_of(descriptor);
   if (descriptor >= 0) ::close(descriptor);
-  refuse(path, owner);
+  refuse(path, "written", owner);
 }
 
 bool is_locked(const std::filesystem::path& path) {

@@ -12,7 +12,8 @@ namespace proca {
 /// lock is taken, and when the file cannot be written.
 class LockFile {
  public:
-  explicit LockFile(const std::filesystem::path& path);
+  /// `activity` is what its owner does to the folder, for the message.
+  explicit LockFile(const std::filesystem::path& path, const char* activity = "written");
   ~LockFile();
   LockFile(const LockFile&) = delete;
   LockFile& operator=(const LockFile&) = delete;

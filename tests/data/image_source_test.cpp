@@ -73,13 +73,15 @@ TEST_F(OpenImagesTest, AFlatFolderHasNoLabels) {
 }
 
 TEST_F(OpenImagesTest, TakesImageExtensionsInAnyCaseAndNothingElse) {
-  for (const char* name : {"a.PNG", "b.jpg", "c.JPEG", "d.WebP", "e.gif", "f.txt", "g", "h.png.bak",
-                           ".hidden.png", "Thumbs.db", "jpg"}) {
+  for (const char* name : {"a.PNG", "b.jpg", "c.JPEG", "d.WebP", "e.gif", "e.TIF", "e.bmp", "f.txt",
+                           "g", "h.png.bak", ".hidden.png", "Thumbs.db", "jpg"}) {
     add(fs::path("images") / name);
   }
   const auto source = open_images(folder_ / "images");
   EXPECT_EQ(summary(source->listing()),
-            (Names{"images/a.PNG", "images/b.jpg", "images/c.JPEG", "images/d.WebP"}));
+            (Names{"images/a.PNG", "images/b.jpg", "images/c.JPEG", "images/d.WebP", "images/e.TIF",
+                   "images/e.bmp", "images/e.gif"}));
+  EXPECT_TRUE(source->listing().unsupported.empty());
 }
 
 TEST_F(OpenImagesTest, PassesOverHiddenFoldersAndOtherFilesBesideClassFolders) {
@@ -234,8 +236,8 @@ TEST_F(OpenImagesTest, RefusesWhatHoldsNoImageByName) {
   } cases[] = {
       {"missing", "missing: does not exist"},
       {"missing.png", "missing.png: does not exist"},
-      {"empty", "empty: holds no image (.jpg, .jpeg, .png or .webp)"},
-      {"texts", "texts: holds no image (.jpg, .jpeg, .png or .webp)"},
+      {"empty", "empty: holds no image (.jpg, .png, .webp, .tif, .gif or .bmp)"},
+      {"texts", "texts: holds no image (.jpg, .png, .webp, .tif, .gif or .bmp)"},
       {"empty.txt", "empty.txt: lists no image"},
       {"classes", "classes/bus: class folder without images"},
       {"nested/amazon", "nested/amazon/images: class folder without images (did you mean " +
@@ -257,7 +259,7 @@ TEST_F(OpenImagesTest, RefusesBadListsWithFileAndLine) {
   } cases[] = {
       {"a.png 0\n\nb.png 1\n", ":3: " + at("b.png") + " does not exist"},
       {"a.png\ncup\n", ":2: " + at("cup") + " is a folder"},
-      {"a.png 1.5\n", ":1: " + at("a.png 1.5") + " does not exist"},
+      {"a.png 0\na.png 1.5\n", ":2: has a name as label although the first line has a number"},
       {long_name + "\n", ":1: " + at(long_name) + " does not exist"},
       {"a.png 0\na.png\n", ":2: has no label although the first line has one"},
       {"a.png -3\n", ":1: label -3 is not between 0 and 1000000"},
@@ -276,7 +278,76 @@ TEST_F(OpenImagesTest, ABrokenImageIsNamedWhenItIsRead) {
   test::write_broken_image(folder_ / "images/a.png");
   const auto source = open_images(folder_ / "images");
   EXPECT_EQ(message_of([&] { source->read(0); }),
-            at("images/a.png") + ": is not an image of a known format (JPEG, PNG or WebP)");
+            at("images/a.png") +
+                ": is not an image of a known format (JPEG, PNG, WebP, TIFF, GIF or BMP)");
+}
+
+TEST_F(OpenImagesTest, CountsAndNamesPicturesThatCannotBeDecoded) {
+  add("images/a.png");
+  for (const char* name : {"b.HEIC", "c.heif", "d.mp4", "e.svg", "notes.txt"}) {
+    write_text(folder_ / "images" / name, "x");
+  }
+  testing::internal::CaptureStderr();
+  const auto source = open_images(folder_ / "images");
+  const auto log = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(source->listing().size(), 1);
+  EXPECT_EQ(source->listing().unsupported.size(), 4u);
+  EXPECT_NE(log.find("left out 4 files of kinds that are not supported (2 HEIC, 1 SVG, 1 video), "
+                     "such as " +
+                     at("images/b.HEIC")),
+            std::string::npos)
+      << log;
+}
+
+TEST_F(OpenImagesTest, AFolderOfOthersOnlyIsRefusedWithTheirKinds) {
+  write_text(folder_ / "phone/a.heic", "x");
+  EXPECT_EQ(refusal("phone"),
+            at("phone") +
+                ": holds no image that can be read (.jpg, .png, .webp, .tif, .gif or "
+                ".bmp): 1 file of a kind that is not supported (1 HEIC), such as " +
+                at("phone/a.heic"));
+}
+
+TEST_F(OpenImagesTest, APictureGivenAloneIsNeverTakenForAList) {
+  for (const char* name : {"x.bmp", "x.tiff", "x.GIF"}) {
+    write_text(folder_ / name, "x");
+    EXPECT_EQ(summary(open_images(folder_ / name)->listing()), Names{name});
+  }
+  add("photo");  // a PNG without an extension
+  EXPECT_EQ(open_images(folder_ / "photo")->read(0).width, 2);
+  write_text(folder_ / "x.heic", "a.png 0\n");
+  EXPECT_EQ(refusal("x.heic"), at("x.heic") +
+                                   ": is a file of the kind HEIC, which is not "
+                                   "supported; convert it to JPEG or PNG");
+}
+
+TEST_F(OpenImagesTest, WithoutLabelsEverythingBelowAFolderIsTaken) {
+  add("day/b.png");
+  add("day/a/x.png");
+  add("day/a/deep/er/y.png");
+  add("day/.hidden/z.png");
+  fs::create_directories(folder_ / "day/empty");
+  const auto source = open_images(folder_ / "day", {.labels = Labels::kIgnored});
+  EXPECT_EQ(summary(source->listing()), (Names{"day/b.png", "day/a/x.png", "day/a/deep/er/y.png"}));
+}
+
+TEST_F(OpenImagesTest, AFolderThatHoldsItselfIsRefused) {
+  add("day/b.png");
+  fs::create_directory_symlink(folder_ / "day", folder_ / "day/again");
+  EXPECT_NE(refusal("day", {.labels = Labels::kIgnored}).find("folders nest more than 32 deep"),
+            std::string::npos);
+}
+
+TEST_F(OpenImagesTest, NamesInAListAreMatchedToKnownClasses) {
+  add("a.png");
+  add("b.png");
+  write_text(folder_ / "list.csv", "path,label\na.png,cup\nb.png,bike\n");
+  EXPECT_EQ(summary(open_images(folder_ / "list.csv")->listing()), (Names{"a.png|1", "b.png|0"}));
+  const OpenOptions known{.known_classes = {"zebra", "cup", "bike"}};
+  EXPECT_EQ(summary(open_images(folder_ / "list.csv", known)->listing()),
+            (Names{"a.png|1", "b.png|2"}));
+  EXPECT_NE(refusal("list.csv", {.known_classes = {"cup", "bikes"}}).find("no class \"bike\""),
+            std::string::npos);
 }
 
 TEST_F(OpenImagesTest, SeveralPathsAreOneUnlabelledSourceInTheOrderGiven) {

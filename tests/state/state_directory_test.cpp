@@ -106,6 +106,7 @@ TEST(StateDirectoryTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read.model.preprocessing.image_size, 32);
   EXPECT_EQ(read.model.preprocessing.resize.size, 40);
   EXPECT_EQ(read.model.preprocessing.resize.mode, data::ResizeOptions::Mode::kShorterSide);
+  EXPECT_EQ(read.model.preprocessing.resize.orientation, data::Orientation::kUpright);
   EXPECT_EQ(read.source, "/data/source");
   EXPECT_EQ(read.config_digest, "0123abcd");
   EXPECT_EQ(read.events_bytes, 17);

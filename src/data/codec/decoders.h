@@ -17,6 +17,10 @@ struct EncodedImage {
   DecodeLimits limits;
 };
 
+/// The format of a file that begins with `start`: "JPEG", "PNG", "WebP", "GIF", "TIFF", "BMP";
+/// empty for any other.
+std::string_view image_format(std::string_view start);
+
 /// Throws the `InputError` for a picture of the given format ("JPEG") that cannot be read.
 [[noreturn]] void throw_undecodable(const EncodedImage& source, std::string_view format,
                                     std::string_view problem);
@@ -27,8 +31,11 @@ void check_size(const EncodedImage& source, int64_t width, int64_t height);
 /// Checks the size that a header claims, then allocates the pixels of `image`.
 void set_size(const EncodedImage& source, int64_t width, int64_t height, Image& image);
 
+void decode_bmp(const EncodedImage& source, Image& image);
+void decode_gif(const EncodedImage& source, Image& image);
 void decode_jpeg(const EncodedImage& source, Image& image);
 void decode_png(const EncodedImage& source, Image& image);
+void decode_tiff(const EncodedImage& source, Image& image);
 void decode_webp(const EncodedImage& source, Image& image);
 
 }  // namespace proca::data

@@ -29,7 +29,9 @@ std::string shown(const RunIdentity::Field& field) {
 void RunIdentity::add(const OptionSet& options, const std::string& table) {
   for (const auto& option : options.options()) {
     if (!option.decides || !option.section.empty()) continue;
-    if (auto value = option.toml(); !value.empty()) fields.push_back({table, option.name, value});
+    auto value = option.toml();
+    if (!option.unmentioned.empty() && value == option.unmentioned) continue;
+    if (!value.empty()) fields.push_back({table, option.name, std::move(value)});
   }
 }
 

@@ -74,6 +74,10 @@ RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& 
     add("seed", options.seed);
     add("start-weights", toml_string(start_weights_of(options)));
     add(kPrecision, toml_string(effective_precision(settings)));
+    // It rounds differently. Steps of earlier versions do not mention it.
+    if (device.is_cpu() && options.compute.winograd == compute::Winograd::kOff) {
+      add("winograd", toml_string("off"));
+    }
   }
   identity.add(*method.options, "method");
   identity.add_note(kImages, describe_images(images, options.compute.resolved_threads()));

@@ -26,12 +26,19 @@ void bind_detection(PrototypeOptions& values, OptionSet& options) {
   }
   options.bind_choice<std::string>("detection", values.detection.rule,
                                    "how to tell which classes a step shows", rules);
+  const auto needs_rule = [&](const std::string& rule) {
+    options.idle_unless([&values, rule] { return values.detection.rule == rule; },
+                        "--detection " + rule);
+  };
   options.bind("alpha", values.detection.alpha, "threshold of scd", 0.0, 1.0);
+  needs_rule("scd");
   options.bind_choice<GroupWeights>(
       "hbw-weights", values.detection.hbw_weights, "how hbw weighs its two groups",
       {{"count", GroupWeights::kCount}, {"mass", GroupWeights::kMass}});
+  needs_rule("hbw");
   options.bind("label-shift-temperature", values.detection.temperature,
                "softens the probabilities of label-shift", 0.01, 1000.0);
+  needs_rule("label-shift");
   options.bind_choice<ModelChoice>(
       "detection-model", values.detection_model, "whose probabilities detection uses",
       {{"source", ModelChoice::kSource}, {"current", ModelChoice::kCurrent}});
@@ -43,6 +50,9 @@ void bind_pseudo_labels(PrototypeOptions& values, OptionSet& options) {
       "whose features are clustered; the first time in a step always the source model's", kModels);
   options.bind("pseudo-labels-every", values.pseudo_labels_every,
                "epochs between new pseudo-labels of the current model", 1, 1'000'000);
+  options.idle_unless(
+      [&values] { return values.resolved_pseudo_label_model() == ModelChoice::kCurrent; },
+      "--pseudo-label-model current");
   options.bind_choice<std::optional<CentroidSpace>>(
       "centroid-space", values.centroid_space, "features as they are, or [q; 1] normalised",
       {{"auto", std::nullopt}, {"raw", CentroidSpace::kRaw}, {"unit", CentroidSpace::kUnit}});
@@ -80,6 +90,9 @@ void bind_losses(PrototypeOptions& values, OptionSet& options) {
         "whose features the source centres are; at first always the source model's", kModels);
     options.bind("centres-every", values.centres_every,
                  "epochs between new centres of the current model", 1, 1'000'000);
+    options.idle_unless(
+        [&values] { return values.resolved_centre_model() == ModelChoice::kCurrent; },
+        "--centre-model current");
   }
   options.bind("contrast-temperature", values.contrast_temperature, "of the contrastive loss", 1e-6,
                1e6);

@@ -7,6 +7,7 @@
 #include <torch/nn/functional/loss.h>
 #include <torch/types.h>
 
+#include "core/counted.h"
 #include "core/files/lock_file.h"
 #include "core/files/path.h"
 #include "core/files/text_checksum.h"
@@ -92,6 +93,7 @@ class SourceTrainer {
     manifest_.config_digest = crc32_digits(config);
     if (state::StateDirectory::exists(out_)) resume(state::StateDirectory(out_));
     device_images_ = training::make_device_images(options_.load.cache_gpu, options_.compute);
+    announce_training(options_, images_.training().size());
     writer.put_text(state::kConfigFile, config);
     if (!script_.empty()) writer.put_text(state::kScriptFile, script_);
     return train(writer);
@@ -108,8 +110,8 @@ class SourceTrainer {
     check_same(known, identity_);
     if (known != theirs) check_same(theirs, complete_identity());
     if (state.manifest().phase != state::Phase::kReady) return false;
-    log_info(
-        fmt::format("{}: is trained already, {} epochs", out_.string(), state.manifest().epoch));
+    log_info(fmt::format("{}: is trained already, {}", out_.string(),
+                         counted(state.manifest().epoch, "epoch")));
     return true;
   }
 
@@ -262,6 +264,7 @@ class SourceTrainer {
     const auto per_epoch = static_cast<int64_t>(batches.size());
     const auto feed = open_feed(std::move(batches), epoch);
     Progress progress(fmt::format("epoch {}/{}", epoch + 1, recipe_.epochs), num_images, "images");
+    progress.set_further((recipe_.epochs - epoch - 1) * num_images);
     for (int64_t i = 0;; ++i) {
       const Stopwatch waiting;
       const auto batch = feed->next();
@@ -304,7 +307,7 @@ class SourceTrainer {
       line += fmt::format(", held-out accuracy {:.2f} %", *accuracy * 100);
       fields.emplace_back("holdout_accuracy_percent", *accuracy * 100);
     }
-    log_info(line);
+    log_step(line);
     events.write("epoch", fields);
     return accuracy;
   }

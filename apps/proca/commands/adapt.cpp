@@ -5,7 +5,10 @@
 #include <fmt/ranges.h>
 
 #include "commands/commands.h"
+#include "core/counted.h"
 #include "distributed/launch.h"
+#include "proca/core/error.h"
+#include "proca/core/log.h"
 #include "proca/engine/adapter.h"
 #include "state/rank_folder.h"
 
@@ -26,17 +29,26 @@ void print(const engine::StepOutcome& outcome, const engine::Adapter& adapter) {
   for (const int64_t label : outcome.detected) {
     detected.push_back(names[static_cast<size_t>(label)]);
   }
-  std::cout << fmt::format("step {}: adapted to {} images in {:.1f} s\n", outcome.step,
-                           outcome.num_images, outcome.seconds);
+  std::cout << fmt::format("step {}: adapted to {} in {:.1f} s\n", outcome.step,
+                           counted(outcome.num_images, "image"), outcome.seconds);
   if (!detected.empty()) {
     std::cout << fmt::format("classes detected: {} of {}: {}\n", detected.size(), names.size(),
                              fmt::join(detected, ", "));
   }
-  std::cout << fmt::format("classes adapted so far: {} of {}\n",
-                           adapter.manifest().adapted_classes.size(), names.size());
+  const auto adapted = adapter.manifest().adapted_classes.size();
+  // DANN and others label no image, and so do not know the classes.
+  if (adapted > 0) {
+    std::cout << fmt::format("classes adapted so far: {} of {}\n", adapted, names.size());
+  }
 }
 
 void run_adapt(AdaptCommand& options) {
+  if (options.adapt.method.names().size() > 1) {
+    throw InvalidOption("--method: a state has one method; proca run compares several");
+  }
+  for (const auto& sentence : options.adapt.method.idle_options(options.adapt.method.resolve())) {
+    log_warning(sentence);
+  }
   auto& compute = options.adapt.compute;
   distributed::join_ranks(compute);
   compute::set_up_libtorch(compute);
@@ -66,9 +78,11 @@ Command adapt_command() {
             const auto options = std::make_shared<AdaptCommand>();
             set.bind("state", options->state, "state directory to take one step further", "DIR");
             set.require();
+            set.often_used();
             set.bind("target", options->target, "unlabelled images; labels, if any, are ignored",
                      "PATH");
             set.require();
+            set.often_used();
             set.bind("again", options->again, "also if the last step had the same images");
             set.bind("discard-unfinished", options->discard_unfinished,
                      "forget a step on other images or options that was cut off");

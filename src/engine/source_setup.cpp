@@ -6,6 +6,7 @@
 #include "core/counted.h"
 #include "core/files/path.h"
 #include "data/source/subset.h"
+#include "engine/run_identity.h"
 #include "models/weights/load_weights.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -60,6 +61,7 @@ void SourceTrainingSet::describe(state::Manifest& manifest) const {
   if (!options_.load.root.empty()) {
     manifest.source_root = fs::absolute(options_.load.root).lexically_normal().string();
   }
+  manifest.source_files = describe_files(listing());
   manifest.model.class_names = listing().class_names;
   manifest.model.preprocessing.image_size = options_.image_size;
   manifest.model.preprocessing.resize.orientation = options_.orientation;

@@ -108,8 +108,12 @@ class SourceTrainer {
     auto known = theirs;  // without decoding; early versions had no more
     std::erase_if(known.fields, [](const auto& field) { return field.name == kPixels; });
     check_same(known, identity_);
-    if (known != theirs) check_same(theirs, complete_identity());
-    if (state.manifest().phase != state::Phase::kReady) return false;
+    const bool ready = state.manifest().phase == state::Phase::kReady;
+    // Decoding all images only to find that nothing is to do can take minutes.
+    const auto& files = state.manifest().source_files;
+    const bool same_files = ready && !files.empty() && files == manifest_.source_files;
+    if (known != theirs && !same_files) check_same(theirs, complete_identity());
+    if (!ready) return false;
     log_info(fmt::format("{}: is trained already, {}", out_.string(),
                          counted(state.manifest().epoch, "epoch")));
     return true;

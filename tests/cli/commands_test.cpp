@@ -1,7 +1,9 @@
 // The commands as a user strings them together, on real files.
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -164,6 +166,25 @@ TEST_F(CommandsTest, EvaluateReportsAccuracyByClass) {
   EXPECT_EQ(json.at("images"), 120);
   EXPECT_GE(json.at("accuracy_percent"), 90.0);
   EXPECT_EQ(json.at("classes").size(), 3u);
+}
+
+// Damage that neither the size nor the time of a file shows is not noticed: nothing is decoded.
+TEST_F(CommandsTest, AFinishedTrainingDecodesNoImage) {
+  fs::copy(path("bars"), path("again"), fs::copy_options::recursive);
+  auto words = pretrain("twice");
+  words.at(2) = path("again");
+  words.at(10) = "1";  // epochs
+  run_well(words);
+  const auto image = path("again") + "/level/3.png";
+  const auto time = fs::last_write_time(image);
+  const auto good = read_text_file(image);
+  std::ofstream(image, std::ios::binary) << std::string(good.size(), 'x');
+  fs::last_write_time(image, time);
+  EXPECT_NE(run_well(words).err.find("is trained already, 1 epoch"), std::string::npos);
+  fs::last_write_time(image, time + std::chrono::seconds(1));
+  EXPECT_EQ(run_proca(words).exit_code, 2);
+  write_file(image, good);  // another time, but the same pixels
+  EXPECT_NE(run_well(words).err.find("is trained already"), std::string::npos);
 }
 
 TEST_F(CommandsTest, EvaluateHasEveryFigureAndTheConfusion) {

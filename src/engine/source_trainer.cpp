@@ -14,6 +14,7 @@
 #include "core/progress.h"
 #include "core/stopwatch.h"
 #include "distributed/agreement.h"
+#include "distributed/launch.h"
 #include "engine/run_identity.h"
 #include "engine/source_setup.h"
 #include "models/weights/load_weights.h"
@@ -93,7 +94,9 @@ class SourceTrainer {
     manifest_.config_digest = crc32_digits(config);
     if (state::StateDirectory::exists(out_)) resume(state::StateDirectory(out_));
     device_images_ = training::make_device_images(options_.load.cache_gpu, options_.compute);
-    announce_training(options_, images_.training().size());
+    if (distributed::is_first(options_.compute)) {
+      announce_training(options_, images_.training().size());
+    }
     writer.put_text(state::kConfigFile, config);
     if (!script_.empty()) writer.put_text(state::kScriptFile, script_);
     return train(writer);

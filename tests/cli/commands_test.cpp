@@ -1,9 +1,7 @@
 // The commands as a user strings them together, on real files.
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -15,6 +13,8 @@
 #include "support/run_program.h"
 #include "support/shapes_data.h"
 
+#include "cli/commands_fixture.h"
+
 namespace proca {
 namespace {
 
@@ -22,46 +22,6 @@ namespace fs = std::filesystem;
 using test::ProgramResult;
 using test::run_proca;
 using test::run_well;
-
-// One trained state serves all tests that only read it.
-class CommandsTest : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    shared_ = new test::TemporaryFolder();
-    test::write_bars(*shared_ / "bars", 40);
-    training_ = run_proca(pretrain("state", {"--holdout", "0.25"}));
-  }
-  static void TearDownTestSuite() {
-    delete shared_;
-    shared_ = nullptr;
-  }
-  static std::string path(const std::string& name) { return (*shared_ / name).string(); }
-  static std::vector<std::string> pretrain(const std::string& out,
-                                           const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {"pretrain",
-                                      "--source",
-                                      path("bars"),
-                                      "--out",
-                                      path(out),
-                                      "--backbone",
-                                      "resnet-small",
-                                      "--image-size",
-                                      "16",
-                                      "--epochs",
-                                      "8",
-                                      "--batch-size",
-                                      "8"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-
-  static void expect_bit_equal(const std::string& state);
-
-  static test::TemporaryFolder* shared_;
-  static ProgramResult training_;
-};
-test::TemporaryFolder* CommandsTest::shared_ = nullptr;
-ProgramResult CommandsTest::training_;
 
 TEST_F(CommandsTest, PretrainLearnsAndSaysSo) {
   ASSERT_EQ(training_.exit_code, 0) << training_.err;
@@ -102,12 +62,12 @@ TEST_F(CommandsTest, ATrainingOnOtherPixelsIsRefused) {
 }
 
 // The state that a training leaves which was cut off and started again.
-void CommandsTest::expect_bit_equal(const std::string& state) {
+void expect_bit_equal_to_the_uninterrupted(const std::string& path, const std::string& whole) {
   for (const auto* file : {"/model.safetensors", "/source.safetensors", "/config.toml"}) {
-    EXPECT_EQ(read_text_file(path(state) + file), read_text_file(path("state") + file)) << file;
+    EXPECT_EQ(read_text_file(path + file), read_text_file(whole + file)) << file;
   }
   std::set<std::string> left;
-  for (const auto& entry : fs::directory_iterator(path(state))) {
+  for (const auto& entry : fs::directory_iterator(path)) {
     left.insert(entry.path().filename().string());
   }
   EXPECT_EQ(left, (std::set<std::string>{"config.toml", "events.jsonl", "lock", "model.safetensors",
@@ -127,7 +87,7 @@ TEST_F(CommandsTest, KilledTrainingGoesOnAndEndsBitEqual) {
   test::run_and_kill(words, {.below = state, .call = "rename", .file = "/model.safetensors"});
   const auto last = run_well(words);
   EXPECT_NE(last.err.find("goes on after epoch"), std::string::npos) << last.err;
-  expect_bit_equal("killed");
+  expect_bit_equal_to_the_uninterrupted(path("killed"), path("state"));
 }
 
 // No checkpoint is due for days: what is saved, Ctrl-C has saved.
@@ -140,7 +100,7 @@ TEST_F(CommandsTest, StoppedTrainingGoesOnAndEndsBitEqual) {
   }
   const auto last = run_well(words);
   EXPECT_NE(last.err.find("goes on after epoch 4"), std::string::npos) << last.err;
-  expect_bit_equal("stopped");
+  expect_bit_equal_to_the_uninterrupted(path("stopped"), path("state"));
 }
 
 TEST_F(CommandsTest, WithoutEpochsTheWeightsAreTheModel) {
@@ -166,143 +126,6 @@ TEST_F(CommandsTest, EvaluateReportsAccuracyByClass) {
   EXPECT_EQ(json.at("images"), 120);
   EXPECT_GE(json.at("accuracy_percent"), 90.0);
   EXPECT_EQ(json.at("classes").size(), 3u);
-}
-
-// Damage that neither the size nor the time of a file shows is not noticed: nothing is decoded.
-TEST_F(CommandsTest, AFinishedTrainingDecodesNoImage) {
-  fs::copy(path("bars"), path("again"), fs::copy_options::recursive);
-  auto words = pretrain("twice");
-  words.at(2) = path("again");
-  words.at(10) = "1";  // epochs
-  run_well(words);
-  const auto image = path("again") + "/level/3.png";
-  const auto time = fs::last_write_time(image);
-  const auto good = read_text_file(image);
-  std::ofstream(image, std::ios::binary) << std::string(good.size(), 'x');
-  fs::last_write_time(image, time);
-  EXPECT_NE(run_well(words).err.find("is trained already, 1 epoch"), std::string::npos);
-  fs::last_write_time(image, time + std::chrono::seconds(1));
-  EXPECT_EQ(run_proca(words).exit_code, 2);
-  write_file(image, good);  // another time, but the same pixels
-  EXPECT_NE(run_well(words).err.find("is trained already"), std::string::npos);
-}
-
-TEST_F(CommandsTest, EvaluateHasEveryFigureAndTheConfusion) {
-  const auto csv = path("confusion.csv");
-  const auto result = run_well(
-      {"evaluate", "--state", path("state"), "--data", path("bars"), "--json", "--confusion", csv});
-  const auto json = nlohmann::json::parse(result.out);
-  EXPECT_EQ(json.at("top5_accuracy_percent"), 100.0);  // there are three classes
-  EXPECT_GE(json.at("macro_f1_percent"), 90.0);
-  EXPECT_GE(json.at("classes").at(0).at("f1_percent"), 80.0);
-  EXPECT_LE(json.at("calibration_error_percent"), 50.0);
-  const auto text = read_text_file(csv);
-  EXPECT_EQ(text.substr(0, text.find('\n')), "true class,frame,level,upright");
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
-  const auto table = run_well({"evaluate", "--state", path("state"), "--data", path("bars")}).out;
-  for (const char* figure : {"macro F1", "calibration error: ", "accuracy: "}) {
-    EXPECT_NE(table.find(figure), std::string::npos) << table;
-  }
-}
-
-TEST_F(CommandsTest, EvaluateLeavesOutClassesTheModelDoesNotKnow) {
-  fs::copy(path("bars"), path("more"), fs::copy_options::recursive);
-  fs::create_directories(path("more") + "/mushroom");
-  fs::copy_file(path("bars") + "/level/0.png", path("more") + "/mushroom/0.png");
-  run_well({"data", "pack", path("more"), "--out", path("more.pack"), "--keep", "files"});
-  const auto known = run_well({"evaluate", "--state", path("state"), "--data", path("bars")});
-  for (const char* data : {"more", "more.pack"}) {
-    const auto result = run_well({"evaluate", "--state", path("state"), "--data", path(data)});
-    EXPECT_NE(result.err.find("the model has no class \"mushroom\"; its image is left out"),
-              std::string::npos)
-        << result.err;
-    const auto line = result.out.find("left out: 1 image of 1 class");
-    ASSERT_NE(line, std::string::npos) << result.out;
-    EXPECT_EQ(result.out.substr(result.out.rfind("accuracy: ")),
-              known.out.substr(known.out.rfind("accuracy: ")));
-  }
-}
-
-TEST_F(CommandsTest, ListsMayNameClasses) {
-  write_file(path("names.csv"), "path,label\nbars/frame/0.png,frame\nbars/level/1.png,level\n");
-  const auto json = nlohmann::json::parse(
-      run_well({"evaluate", "--state", path("state"), "--data", path("names.csv"), "--json"}).out);
-  EXPECT_EQ(json.at("classes").at(1).at("class"), "level");
-}
-
-TEST_F(CommandsTest, InspectTakesTheStateWithAndWithoutItsFlag) {
-  const auto flag = run_well({"inspect", "--state", path("state")}).out;
-  EXPECT_EQ(run_well({"inspect", path("state")}).out, flag);
-  for (const auto& words : std::vector<std::vector<std::string>>{
-           {"inspect"}, {"inspect", path("state"), path("state")}}) {
-    EXPECT_EQ(run_proca(words).exit_code, 2);
-  }
-}
-
-TEST_F(CommandsTest, PretrainSaysWhatItWillDoAndWarnsOfFewImages) {
-  EXPECT_NE(
-      training_.err.find("training resnet-small from random weights: 8 epochs over 90 images, "
-                         "cosine rate 0.05"),
-      std::string::npos)
-      << training_.err;
-  EXPECT_EQ(training_.err.find("too few"), std::string::npos);
-  const auto large = run_well({"pretrain", "--source", path("bars"), "--out", path("large"),
-                               "--backbone", "resnet18", "--image-size", "16", "--epochs", "1"});
-  EXPECT_NE(large.err.find("training resnet18 from random weights: 1 epoch over 120 images, cosine "
-                           "rate 0.0125"),
-            std::string::npos)
-      << large.err;
-  EXPECT_NE(large.err.find("120 images are too few to train a resnet18 from random weights"),
-            std::string::npos)
-      << large.err;
-  EXPECT_NE(large.err.find("docs/guide/weights.md"), std::string::npos) << large.err;
-}
-
-TEST_F(CommandsTest, StatesRememberWhetherImagesWereTurned) {
-  const auto orientation_of = [](const std::string& state) {
-    const auto json = nlohmann::json::parse(read_text_file(state + "/state.json"));
-    return json.at("model").at("preprocessing").at("orientation").get<std::string>();
-  };
-  EXPECT_EQ(orientation_of(path("state")), "upright");
-  auto words = pretrain("stored", {"--orientation", "stored"});
-  words.at(10) = "1";  // epochs
-  run_well(words);
-  EXPECT_EQ(orientation_of(path("stored")), "stored");
-  // A record of it has no such option, as those of earlier versions.
-  EXPECT_EQ(read_text_file(path("stored") + "/config.toml").find("orientation"), std::string::npos);
-  words.erase(words.end() - 2, words.end());
-  const auto other = run_proca(words);
-  EXPECT_EQ(other.exit_code, 2);
-  EXPECT_NE(other.err.find("orientation = \"upright\" here"), std::string::npos) << other.err;
-}
-
-TEST_F(CommandsTest, ExportTakesTheFormatFromTheName) {
-  const auto to = [&](const std::string& name, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {"export", "--state", path("state"), "--out", path(name)};
-    words.insert(words.end(), more.begin(), more.end());
-    return run_proca(words);
-  };
-  EXPECT_EQ(to("named.pt").exit_code, 0);
-  EXPECT_EQ(read_text_file(path("named.pt")).substr(0, 2), "PK");  // TorchScript is a zip
-  EXPECT_EQ(to("named.safetensors").exit_code, 0);
-  EXPECT_EQ(read_text_file(path("named.safetensors"))[8], '{');
-  EXPECT_EQ(to("named", {"--format", "safetensors"}).exit_code, 0);
-  const struct {
-    std::string name;
-    std::vector<std::string> more;
-    std::string message;
-  } refused[] = {
-      {"wrong.pt", {"--format", "onnx"}, "is the name of another format than --format says"},
-      {"wrong.onnx", {"--format", "safetensors"}, "is the name of another format"},
-      {"unnamed", {}, "says no format; end it in .onnx, .pt (TorchScript) or .safetensors"},
-      {"model.pth", {}, "says no format"},
-  };
-  for (const auto& [name, more, message] : refused) {
-    const auto result = to(name, more);
-    EXPECT_EQ(result.exit_code, 2) << name;
-    EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
-    EXPECT_FALSE(fs::exists(path(name)));
-  }
 }
 
 TEST_F(CommandsTest, EvaluateMatchesClassFoldersByName) {

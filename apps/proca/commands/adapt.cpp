@@ -46,13 +46,15 @@ void run_adapt(AdaptCommand& options) {
   if (options.adapt.method.names().size() > 1) {
     throw InvalidOption("--method: a state has one method; proca run compares several");
   }
-  for (const auto& sentence : options.adapt.method.idle_options(options.adapt.method.resolve())) {
-    log_warning(sentence);
-  }
   auto& compute = options.adapt.compute;
   distributed::join_ranks(compute);
   compute::set_up_libtorch(compute);
-  if (!distributed::is_first(compute)) options.adapt.tensorboard.clear();
+  if (!distributed::is_first(compute)) {
+    options.adapt.tensorboard.clear();
+  } else {
+    const auto& method = options.adapt.method;
+    for (const auto& sentence : method.idle_options(method.resolve())) log_warning(sentence);
+  }
   const state::RankFolder state(compute.ranks, options.state);
   engine::Adapter adapter(options.adapt, state.path());
   const std::shared_ptr target =

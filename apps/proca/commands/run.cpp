@@ -47,11 +47,13 @@ struct MethodResults {
 MethodResults run_all_seeds(RunCommand& options, const protocol::Preset& preset,
                             const std::string& folder) {
   const auto& method = options.run.adapt.method;
-  for (const auto& sentence :
-       method.idle_options(method.resolve(options.run.adapt.method_defaults))) {
-    log_warning(sentence);
-  }
   const auto& compute = options.run.adapt.compute;
+  if (distributed::is_first(compute)) {
+    for (const auto& sentence :
+         method.idle_options(method.resolve(options.run.adapt.method_defaults))) {
+      log_warning(sentence);
+    }
+  }
   const state::RankFolder out(compute.ranks, folder);
   for (const auto* file : {"run.toml", "results.json", "results.txt", "report.html"}) {
     remove_leftovers(out.path() / file);

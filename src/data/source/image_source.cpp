@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -156,6 +158,14 @@ ImageListing single_image(const fs::path& path) {
   return listing;
 }
 
+// A command may open the same images several times; what was left out is said once.
+bool is_news(const ImageListing& listing) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  return said.insert(listing.origin).second;
+}
+
 ImageListing list_images(const fs::path& path, bool is_folder, const OpenOptions& options) {
   if (is_folder) {
     return options.labels == Labels::kIgnored ? list_all_below(path) : list_labelled_folder(path);
@@ -204,7 +214,7 @@ std::unique_ptr<ImageSource> open_images(const fs::path& given, const OpenOption
     return without_unknown(std::move(packed));
   }
   auto listing = list_images(path, is_folder, options);
-  if (!listing.unsupported.empty()) {
+  if (!listing.unsupported.empty() && is_news(listing)) {
     log_warning(fmt::format("{}: left out {}", listing.origin, describe_unsupported(listing)));
   }
   apply_labels(listing, options);

@@ -128,10 +128,16 @@ endmacro()
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(WebP QUIET IMPORTED_TARGET libwebp)
+  pkg_check_modules(Tiff QUIET IMPORTED_TARGET libtiff-4>=4.5)
+  pkg_check_modules(Gif QUIET IMPORTED_TARGET libgif)
   pkg_check_modules(Cairo QUIET IMPORTED_TARGET cairo)
 endif()
 proca_optional(PROCA_WITH_WEBP "WebP decoding" libwebp-dev PkgConfig::WebP
                "find_dependency(PkgConfig)\npkg_check_modules(WebP REQUIRED QUIET IMPORTED_TARGET libwebp)")
+proca_optional(PROCA_WITH_TIFF "TIFF decoding" "libtiff-dev, 4.5 or later," PkgConfig::Tiff
+               "find_dependency(PkgConfig)\npkg_check_modules(Tiff REQUIRED QUIET IMPORTED_TARGET libtiff-4)")
+proca_optional(PROCA_WITH_GIF "GIF decoding" libgif-dev PkgConfig::Gif
+               "find_dependency(PkgConfig)\npkg_check_modules(Gif REQUIRED QUIET IMPORTED_TARGET libgif)")
 proca_optional(PROCA_WITH_CAIRO "drawing of the demo data" libcairo2-dev PkgConfig::Cairo
                "find_dependency(PkgConfig)\npkg_check_modules(Cairo REQUIRED QUIET IMPORTED_TARGET cairo)")
 

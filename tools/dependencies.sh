@@ -10,7 +10,7 @@
 # through sudo.
 #
 #   build    compiler, CMake, LibTorch, the libraries; and, where they can be had,
-#            WebP, cairo, ONNX and Chart.js, without which a feature is left out
+#            WebP, TIFF, GIF, cairo, ONNX and Chart.js, without which a feature is left out
 #   test     the above, those of docs and package, GoogleTest, Python with torchvision and
 #            what reads event files, clang-format, Node.js, chromium, zsh, man, clang
 #   sanitize build, GoogleTest, valgrind
@@ -104,6 +104,8 @@ probe_build() {
   header need libpng-dev png.h
   header need zlib1g-dev zlib.h
   header want libwebp-dev webp/decode.h
+  header want libtiff-dev tiffio.h
+  header want libgif-dev gif_lib.h
   header want libcairo2-dev cairo/cairo.h
   header want libonnx-dev onnx/onnx_pb.h
   header want libprotobuf-dev google/protobuf/message.h

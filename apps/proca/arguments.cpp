@@ -1,5 +1,7 @@
 #include "arguments.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/nearest_word.h"
@@ -66,13 +68,25 @@ class ArgumentReader {
         }
         values.push_back(words_.front());
         words_ = words_.subspan(1);
-      } while (is_list && !words_.empty() && !is_flag(words_.front()));
+      } while (is_list && !words_.empty() && !is_flag(words_.front()) &&
+               is_of_list(option, words_.front()));
     }
     auto& given = given_[&option];
     if (!is_list && !given.empty()) {
       throw InvalidOption(fmt::format("--{}: given more than once", option.name));
     }
     for (const auto& value : values) add_value(given, value, is_list && option.splits_at_commas);
+  }
+
+  // Where a command takes values without a flag, a word behind a list may be one of those. A list
+  // of numbers goes on as long as there are numbers.
+  bool is_of_list(const Option& option, const std::string& word) const {
+    const auto& options = command_.options->options();
+    const bool has_positional = std::any_of(options.begin(), options.end(), [](const auto& other) {
+      return other.shape == Option::Shape::kPositional;
+    });
+    if (!has_positional) return true;
+    return option.type == "INT" && word.find_first_not_of("0123456789,") == std::string::npos;
   }
 
   static void add_value(std::vector<std::string>& values, const std::string& text, bool splits) {

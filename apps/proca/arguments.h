@@ -17,7 +17,8 @@ using GivenValues = std::map<const Option*, std::vector<std::string>>;
 /// | words                          | give                                                   |
 /// |--------------------------------|--------------------------------------------------------|
 /// | `--name VALUE`, `--name=VALUE` | one value; twice is an error                           |
-/// | `--name A B`, `--name A,B`     | several, if it is a list; lists given twice add up     |
+/// | `--name A B`, `--name A,B`     | several, if it is a list; lists given twice add up.    |
+/// |                                | A command with positional values takes only numbers so |
 /// | `--name`                       | `true`, if it is a switch                              |
 /// | other words, and all after `--`| the positional values                                  |
 ///

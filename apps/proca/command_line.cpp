@@ -82,7 +82,7 @@ void execute(const DeclaredCommand& command, Words words) {
   if (!command.common->config.empty()) apply_config_file(command, given);
   set_log_level(command.common->quiet ? LogLevel::kWarning : command.common->log_level);
   if (command.common->print_config) {
-    std::cout << command.options->to_toml();
+    std::cout << command.options->completed_toml();
     return;
   }
   check_required(command);
@@ -101,6 +101,21 @@ bool asks_for_help(Words words) {
          std::find(words.begin(), end, "-h") != end;
 }
 
+// `adapt --method dann --help` shows the options of that method.
+void choose_method(const DeclaredCommand& command, Words words) {
+  const auto* method = command.options->find("method");
+  if (method == nullptr) return;
+  constexpr std::string_view kFlag = "--method";
+  for (size_t i = 0; i < words.size(); ++i) {
+    const auto& word = words[i];
+    if (word == kFlag && i + 1 < words.size() && !is_flag(words[i + 1])) {
+      method->choose({words[i + 1]});
+    } else if (word.starts_with(std::string(kFlag) + "=")) {
+      method->choose({word.substr(kFlag.size() + 1)});
+    }
+  }
+}
+
 // A word may be a command (`adapt`), a group of commands (`data verify`), or both (`bench`).
 void execute_word(const CommandWord& word, Words words) {
   std::vector<std::string> names;
@@ -108,10 +123,12 @@ void execute_word(const CommandWord& word, Words words) {
     names.push_back(last_word(*member));
     if (words.empty() || words.front() != names.back()) continue;
     if (!asks_for_help(words)) return execute(*member, words.subspan(1));
+    choose_method(*member, words.subspan(1));
     std::cout << command_help(*member);
     return;
   }
   if (asks_for_help(words)) {
+    if (word.command != nullptr) choose_method(*word.command, words);
     std::cout << word_help(word);
     return;
   }
@@ -130,28 +147,41 @@ void execute_word(const CommandWord& word, Words words) {
   execute(*word.command, words);
 }
 
+void execute_first_word(Words words, const std::vector<CommandWord>& known) {
+  std::vector<std::string> names = {"help", "version"};
+  for (const auto& word : known) {
+    if (word.name == words.front()) return execute_word(word, words.subspan(1));
+    names.push_back(word.name);
+  }
+  refuse_command(words.front(), names);
+}
+
 void parse_and_execute(const std::vector<std::string>& all, const std::vector<Command>& commands) {
   const auto declared = declare(commands);
   const auto known = first_words(declared);
-  if (all.empty()) throw InvalidOption("a command is missing; see proca --help");
-  const auto& first = all.front();
-  if (first == "--help" || first == "-h") {
+  if (all.empty()) {
     std::cout << program_help(known);
     return;
   }
-  if (first == "--version") {
+  const auto& first = all.front();
+  if (first == "help" && all.size() > 1) {
+    // proca help data verify: as proca data verify --help
+    std::vector<std::string> words(all.begin() + 1, all.end());
+    words.emplace_back("--help");
+    return execute_first_word(words, known);
+  }
+  if (first == "--help" || first == "-h" || first == "help") {
+    std::cout << program_help(known);
+    return;
+  }
+  if (first == "--version" || first == "version") {
     std::cout << version_text() << '\n';
     return;
   }
   if (is_flag(first)) {
     throw InvalidOption(fmt::format("{}: a command comes first; see proca --help", first));
   }
-  std::vector<std::string> names;
-  for (const auto& word : known) {
-    if (word.name == first) return execute_word(word, Words(all).subspan(1));
-    names.push_back(word.name);
-  }
-  refuse_command(first, names);
+  execute_first_word(all, known);
 }
 
 }  // namespace

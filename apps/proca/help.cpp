@@ -39,7 +39,9 @@ std::string program_help(const std::vector<CommandWord>& words) {
       line(std::string(kHelpName), "Print this help and stop") +
       line("--version", "Print versions and stop") + "\nCommands:\n";
   for (const auto& word : words) text += line(word.name, word.summary);
-  return text + "\nproca COMMAND --help prints the options of a command.\n";
+  return text +
+         "\nproca help COMMAND, or proca COMMAND --help, prints the options of a command.\n"
+         "proca demo shows all of it in a minute.\n";
 }
 
 std::string word_help(const CommandWord& word) {
@@ -66,14 +68,33 @@ std::string command_help(const DeclaredCommand& command) {
       sections.push_back(option.section);
     }
   }
+  const auto* method = command.options->find("method");
+  const bool of_one_method = method != nullptr && *method->chosen;
+  std::string often_used;
+  for (const auto& option : options) {
+    if (option.often_used && !is_positional(option)) often_used += line(option);
+  }
+  if (!often_used.empty()) text += "\nMost used options:\n" + often_used;
   for (const auto& section : sections) {
     std::string lines;
     for (const auto& option : options) {
-      if (option.section == section && !is_positional(option)) lines += line(option);
+      // A method's options have a value if the chosen method has them.
+      const bool foreign = section == "method" && of_one_method && option.toml().empty();
+      const bool here = option.section == section && !option.often_used;
+      if (here && !foreign && !is_positional(option)) lines += line(option);
     }
     if (lines.empty()) continue;
-    text += section.empty() ? "\nOptions:\n" : fmt::format("\nOptions of [{}]:\n", section);
+    if (section == "method" && of_one_method) {
+      text += fmt::format("\nOptions of the method {}:\n", method->toml());
+    } else if (section.empty()) {
+      text += often_used.empty() ? "\nOptions:\n" : "\nFurther options:\n";
+    } else {
+      text += fmt::format("\nOptions of [{}]:\n", section);
+    }
     text += lines;
+  }
+  if (method != nullptr && !of_one_method) {
+    text += "\nWith --method NAME, --help shows only the options of that method.\n";
   }
   text += "\nCommon options:\n";
   for (const auto& option : command.common_options->options()) text += line(option);

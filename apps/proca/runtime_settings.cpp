@@ -21,8 +21,8 @@
 namespace proca::app {
 namespace {
 
-constexpr std::array<std::string_view, 8> kComputingCommands = {
-    "adapt", "bench", "demo", "evaluate", "predict", "pretrain", "reproduce", "run"};
+constexpr std::array<std::string_view, 9> kComputingCommands = {
+    "adapt", "bench", "demo", "evaluate", "experiment", "predict", "pretrain", "reproduce", "run"};
 
 // The default of 300,000 makes training of a small network several times slower when anything
 // else runs on the machine. This one costs it 3 % on a quiet one (docs/design/speed.md).

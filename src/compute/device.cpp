@@ -111,7 +111,7 @@ void ComputeOptions::bind(OptionSet& options) {
   options.bind_choice<Winograd>("winograd", winograd,
                                 "3 x 3 convolutions on a CPU by Winograd's algorithm",
                                 {{"on", Winograd::kOn}, {"off", Winograd::kOff}});
-  options.does_not_decide();
+  options.leave_unmentioned("\"on\"");
 }
 
 void ComputeOptions::bind_ranks(OptionSet& options) {

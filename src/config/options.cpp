@@ -221,6 +221,12 @@ void OptionSet::bind_auto_bytes(std::string name, std::optional<int64_t>& value,
 
 void OptionSet::require() { options_.back().required = true; }
 
+void OptionSet::idle_unless(std::function<bool()> has_effect, std::string needs) {
+  options_.back().idle_because = [has_effect = std::move(has_effect), needs = std::move(needs)] {
+    return has_effect() ? std::string() : "it needs " + needs;
+  };
+}
+
 const Option* OptionSet::find(std::string_view name) const {
   for (const auto& option : options_) {
     if (option.name == name) return &option;

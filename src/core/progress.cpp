@@ -27,7 +27,7 @@ std::string format_duration(double seconds) {
 
 Progress::Progress(std::string title, int64_t total, std::string unit,
                    std::function<TimePoint()> now)
-    : title_(std::move(title)),
+    : title_(work_prefix() + title),
       total_(total),
       unit_(std::move(unit)),
       now_(std::move(now)),
@@ -60,6 +60,10 @@ void Progress::print(int64_t done, std::string_view note, TimePoint now) {
     facts += seconds_each > 1 ? fmt::format(", {:.1f} s each", seconds_each)
                               : fmt::format(", {:.0f}/s", 1 / seconds_each);
     facts += fmt::format(", {} left", format_duration(left));
+    if (further_ > 0) {
+      facts += fmt::format(", {} in all",
+                           format_duration(left + static_cast<double>(further_) * seconds_each));
+    }
   }
   if (!note.empty()) facts += fmt::format(", {}", note);
   if (!is_on_terminal()) {

@@ -31,6 +31,10 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// As many units of the same work come after this one (further epochs): the time left is then
+  /// shown for all of it, too.
+  void set_further(int64_t units) { further_ = units; }
+
   /// `done` of the total is done; `note` is shown at the end of the line.
   void update(int64_t done, std::string_view note = {});
 
@@ -39,6 +43,7 @@ class Progress {
 
   std::string title_;
   int64_t total_;
+  int64_t further_ = 0;
   std::string unit_;
   std::function<TimePoint()> now_;
   TimePoint start_, printed_;

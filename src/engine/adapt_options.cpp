@@ -9,9 +9,11 @@ void AdaptOptions::bind_training(OptionSet& options) {
   method.bind(options);
   options.bind_auto<int64_t>(
       "epochs", epochs, "passes over the images of a step; auto = the method's own", 1, 1'000'000);
+  options.often_used();
   options.bind_auto<int64_t>("batch-size", batch_size,
                              "images of each kind per iteration; auto = the method's own", 2,
                              65536);
+  options.often_used();
   options.bind_auto<int64_t>(
       "iterations", iterations,
       "per step, for methods that count them; auto = the method's own, 0 = count epochs", 0,
@@ -22,6 +24,7 @@ void AdaptOptions::bind_training(OptionSet& options) {
                              "the budget in iterations per step; auto = what --budget gives", 1,
                              1'000'000'000);
   options.bind_auto("lr", lr, "learning rate; auto = the method's own", 0.0, 100.0);
+  options.often_used();
   options.bind_auto("added-lr", added_lr_factor,
                     "learning rate of layers that the method adds, as a multiple of --lr", 0.0,
                     1e6);

@@ -58,7 +58,10 @@ LoadedModel load_model(const state::StateDirectory& state, const state::Manifest
   check_ready(manifest, state.folder());
   LoadedModel model;
   model.description = manifest.model;
-  model.adapted_classes = manifest.adapted_classes;
+  // A method that labels no image (DANN) adapts without knowing to which classes.
+  if (manifest.step == 0 || !manifest.adapted_classes.empty()) {
+    model.adapted_classes = manifest.adapted_classes;
+  }
   model.network = build_network(manifest.model, std::nullopt, state.folder());
   models::load_weights(model.network, state.read_tensors(weights), models::HeadPolicy::kMustMatch);
   return model;
@@ -121,6 +124,10 @@ LoadedModel load_model(const std::string& backbone, const std::filesystem::path&
   preprocessing.image_size = info.image_size;
   preprocessing.mean = info.mean;
   preprocessing.std = info.std;
+  const auto orientation = file.metadata.find("orientation");
+  if (orientation != file.metadata.end() && orientation->second == "stored") {
+    preprocessing.resize.orientation = data::Orientation::kStored;
+  }
   model.network = build_network(model.description, std::nullopt);
   models::load_weights(model.network, file, models::HeadPolicy::kMustMatch);
   return model;

@@ -10,6 +10,7 @@
 #include "core/files/content_hash.h"
 #include "core/files/path.h"
 #include "core/parallel.h"
+#include "data/source/packed_file.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/core/interrupt.h"
@@ -31,7 +32,9 @@ std::string shown(const RunIdentity::Field& field) {
 void RunIdentity::add(const OptionSet& options, const std::string& table) {
   for (const auto& option : options.options()) {
     if (!option.decides || !option.section.empty()) continue;
-    if (auto value = option.toml(); !value.empty()) fields.push_back({table, option.name, value});
+    auto value = option.toml();
+    if (!option.unmentioned.empty() && value == option.unmentioned) continue;
+    if (!value.empty()) fields.push_back({table, option.name, std::move(value)});
   }
 }
 
@@ -106,6 +109,25 @@ std::string describe_images(const data::ImageStore& store, int64_t threads) {
   }
   return fmt::format("{}, names {:08x}, pixels {:016x}", store.size(), crc,
                      hash_pixels(store, threads));
+}
+
+std::string describe_files(const data::ImageListing& listing) {
+  uint32_t crc = 0;
+  const auto add = [&](const std::string& path) {
+    std::error_code size_error, time_error;
+    const auto size = std::filesystem::file_size(path, size_error);
+    const auto time = std::filesystem::last_write_time(path, time_error);
+    const auto count = static_cast<int64_t>(time.time_since_epoch().count());
+    crc = crc32(bytes_of(fmt::format("{} {}\n", size, count)), crc);
+    return !size_error && !time_error;
+  };
+  if (data::is_packed_file(listing.origin)) {
+    return add(listing.origin) ? fmt::format("{:08x}", crc) : "";
+  }
+  for (const auto& sample : listing.samples) {
+    if (!add(sample.path)) return "";
+  }
+  return fmt::format("{:08x}", crc);
 }
 
 uint64_t hash_pixels(const data::ImageStore& store, int64_t threads) {

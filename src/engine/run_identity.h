@@ -49,6 +49,10 @@ std::string describe_images(const data::ImageListing& listing);
 /// Number and names of the images, and a hash over all pixels.
 std::string describe_images(const data::ImageStore& store, int64_t threads);
 
+/// Sizes and times of the files that hold the images, as a checksum; empty if one of them cannot
+/// be looked at.
+std::string describe_files(const data::ImageListing& listing);
+
 /// A hash of the pixels of all images, in order.
 uint64_t hash_pixels(const data::ImageStore& store, int64_t threads);
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/counted.h"
 #include "core/files/path.h"
 #include "data/source/subset.h"
+#include "engine/run_identity.h"
 #include "models/weights/load_weights.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -16,6 +18,10 @@ namespace proca::engine {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Below about this many images a large network learns them by heart: CIFAR has 50,000 small ones,
+// ImageNet a million.
+constexpr int64_t kFewForScratch = 50'000;
 
 // The manifest is JSON, which is UTF-8.
 void check_text(const std::string& text) {
@@ -55,8 +61,10 @@ void SourceTrainingSet::describe(state::Manifest& manifest) const {
   if (!options_.load.root.empty()) {
     manifest.source_root = fs::absolute(options_.load.root).lexically_normal().string();
   }
+  manifest.source_files = describe_files(listing());
   manifest.model.class_names = listing().class_names;
   manifest.model.preprocessing.image_size = options_.image_size;
+  manifest.model.preprocessing.resize.orientation = options_.orientation;
 }
 
 void SourceTrainingSet::load(const data::Preprocessing& preprocessing) {
@@ -66,7 +74,8 @@ void SourceTrainingSet::load(const data::Preprocessing& preprocessing) {
   const auto threads = options_.compute.resolved_threads();
   training_.emplace(options_.load.make_store(
       data::subset(source_, split.training),
-      {data::ResizeOptions::Mode::kExact, options_.resolved_resize()}, threads));
+      {data::ResizeOptions::Mode::kExact, options_.resolved_resize(), options_.orientation},
+      threads));
   if (training_->size() < 2) {
     throw InputError(
         fmt::format("{}: {} image is too few to train on", options_.source, training_->size()));
@@ -80,6 +89,25 @@ void SourceTrainingSet::load(const data::Preprocessing& preprocessing) {
   holdout_.emplace(options_.load.beside(*training_)
                        .make_store(data::subset(source_, split.holdout),
                                    preprocessing.resolved_resize(), threads));
+}
+
+void announce_training(const SourceTrainingOptions& options, int64_t num_images) {
+  const auto recipe = options.resolved_recipe();
+  if (recipe.epochs == 0) return;
+  const bool random = options.from_scratch();
+  log_info(fmt::format(
+      "training {} from {}: {} over {}, {} rate {:.4g} (classifier {:.4g})", options.backbone,
+      random                    ? "random weights"
+      : options.weights.empty() ? "the module's weights"
+                                : options.weights,
+      counted(recipe.epochs, "epoch"), counted(num_images, "image"),
+      recipe.schedule == Schedule::kCosine ? "cosine" : "constant", recipe.lr, recipe.head_lr));
+  if (random && options.backbone != "resnet-small" && num_images < kFewForScratch) {
+    log_warning(fmt::format(
+        "{} images are too few to train a {} from random weights (good ones take {} or more): "
+        "give --weights; docs/guide/weights.md tells where there are some",
+        num_images, options.backbone, kFewForScratch));
+  }
 }
 
 models::ClassifierNetwork build_source_network(const SourceTrainingOptions& options,

@@ -34,6 +34,9 @@ class SourceTrainingSet {
   std::optional<data::ImageStore> training_, holdout_;
 };
 
+/// Logs what the training will do, and warns where it can hardly succeed.
+void announce_training(const SourceTrainingOptions& options, int64_t num_images);
+
 /// An untrained network, or one with the weights of `options.weights`, on the CPU. Completes
 /// `model`. `script` becomes the content of a script backbone's file, which the state keeps.
 models::ClassifierNetwork build_source_network(const SourceTrainingOptions& options,

@@ -7,12 +7,14 @@
 #include <torch/nn/functional/loss.h>
 #include <torch/types.h>
 
+#include "core/counted.h"
 #include "core/files/lock_file.h"
 #include "core/files/path.h"
 #include "core/files/text_checksum.h"
 #include "core/progress.h"
 #include "core/stopwatch.h"
 #include "distributed/agreement.h"
+#include "distributed/launch.h"
 #include "engine/run_identity.h"
 #include "engine/source_setup.h"
 #include "models/weights/finite_check.h"
@@ -95,6 +97,9 @@ class SourceTrainer {
     manifest_.config_digest = crc32_digits(config);
     if (state::StateDirectory::exists(out_)) resume(state::StateDirectory(out_));
     device_images_ = training::make_device_images(options_.load.cache_gpu, options_.compute);
+    if (distributed::is_first(options_.compute)) {
+      announce_training(options_, images_.training().size());
+    }
     writer.put_text(state::kConfigFile, config);
     if (!script_.empty()) writer.put_text(state::kScriptFile, script_);
     return train(writer);
@@ -109,10 +114,14 @@ class SourceTrainer {
     auto known = theirs;  // without decoding; early versions had no more
     std::erase_if(known.fields, [](const auto& field) { return field.name == kPixels; });
     check_same(known, identity_);
-    if (known != theirs) check_same(theirs, complete_identity());
-    if (state.manifest().phase != state::Phase::kReady) return false;
-    log_info(
-        fmt::format("{}: is trained already, {} epochs", out_.string(), state.manifest().epoch));
+    const bool ready = state.manifest().phase == state::Phase::kReady;
+    // Decoding all images only to find that nothing is to do can take minutes.
+    const auto& files = state.manifest().source_files;
+    const bool same_files = ready && !files.empty() && files == manifest_.source_files;
+    if (known != theirs && !same_files) check_same(theirs, complete_identity());
+    if (!ready) return false;
+    log_info(fmt::format("{}: is trained already, {}", out_.string(),
+                         counted(state.manifest().epoch, "epoch")));
     return true;
   }
 
@@ -268,6 +277,7 @@ class SourceTrainer {
     const auto per_epoch = static_cast<int64_t>(batches.size());
     const auto feed = open_feed(std::move(batches), epoch);
     Progress progress(fmt::format("epoch {}/{}", epoch + 1, recipe_.epochs), num_images, "images");
+    progress.set_further((recipe_.epochs - epoch - 1) * num_images);
     for (int64_t i = 0;; ++i) {
       const Stopwatch waiting;
       const auto batch = feed->next();
@@ -310,7 +320,7 @@ class SourceTrainer {
       line += fmt::format(", held-out accuracy {:.2f} %", *accuracy * 100);
       fields.emplace_back("holdout_accuracy_percent", *accuracy * 100);
     }
-    log_info(line);
+    log_step(line);
     events.write("epoch", fields);
     return accuracy;
   }

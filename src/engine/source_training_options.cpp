@@ -9,6 +9,7 @@ void SourceTrainingOptions::bind(OptionSet& options) {
   options.bind("source", source, "labelled images: folder per class, list file or packed file",
                "PATH");
   options.require();
+  options.often_used();
   bind_model(options);
   bind_training(options);
   options.bind("tensorboard", tensorboard, "folder for event files that TensorBoard shows", "DIR");
@@ -27,11 +28,19 @@ void SourceTrainingOptions::bind_model(OptionSet& options) {
   options.bind("backbone", backbone,
                "resnet18, resnet34, resnet50, resnet101, resnet152, resnet-small or script:FILE",
                "BACKBONE");
+  options.often_used();
   options.bind("weights", weights, "weight file to start from (.safetensors or .pth)", "FILE");
+  options.often_used();
   options.bind_choice<std::optional<models::StrideIn>>(
       "stride-in", stride_in, "convolution that halves the resolution; auto asks the weight file",
       {{"auto", std::nullopt}, {"3x3", models::StrideIn::k3x3}, {"1x1", models::StrideIn::k1x1}});
   options.bind("image-size", image_size, "pixels the network sees, square", 8, 4096);
+  options.often_used();
+  options.bind_choice<data::Orientation>(
+      "orientation", orientation,
+      "turn images as their EXIF orientation says, or leave them as stored",
+      {{"upright", data::Orientation::kUpright}, {"stored", data::Orientation::kStored}});
+  options.leave_unmentioned("\"stored\"");
 }
 
 void SourceTrainingOptions::bind_training(OptionSet& options) {
@@ -40,16 +49,21 @@ void SourceTrainingOptions::bind_training(OptionSet& options) {
                                   {{"random", data::Crop::kRandom},
                                    {"random-resized", data::Crop::kRandomResized},
                                    {"centre", data::Crop::kCentre}});
-  options.bind_auto("flip", flip, "probability of mirroring an image; auto = 0.5, from scratch 0",
+  options.bind_auto("flip", flip,
+                    "probability of mirroring an image; auto = 0.5, resnet-small from scratch 0",
                     0.0, 1.0);
   options.bind_auto<int64_t>(
-      "epochs", epochs, "passes over the images; auto = 100, from scratch 15; 0 = train nothing", 0,
+      "epochs", epochs,
+      "passes over the images; auto = 100, resnet-small from scratch 15; 0 = train nothing", 0,
       1'000'000);
   options.bind("batch-size", batch_size, "images per iteration", 2, 65536);
-  options.bind_auto("lr", lr, "learning rate of the backbone; auto = 0.001, from scratch 0.05", 0.0,
-                    100.0);
+  options.bind_auto("lr", lr,
+                    "learning rate of the backbone; auto = 0.001, from scratch batch-size / 2560, "
+                    "resnet-small 0.05",
+                    0.0, 100.0);
   options.bind_auto("head-lr", head_lr,
-                    "learning rate of the classifier; auto = 0.01, from scratch 0.05", 0.0, 100.0);
+                    "learning rate of the classifier; auto = 0.01, from scratch as the backbone",
+                    0.0, 100.0);
   options.bind_choice<std::optional<Schedule>>(
       "schedule", schedule, "course of the learning rate; auto = constant, from scratch cosine",
       {{"auto", std::nullopt}, {"constant", Schedule::kConstant}, {"cosine", Schedule::kCosine}});
@@ -65,10 +79,18 @@ int64_t SourceTrainingOptions::resolved_resize() const {
   return resize > 0 ? resize : (image_size * 256 + 112) / 224;
 }
 
+// A TorchScript module brings its weights along.
+bool SourceTrainingOptions::from_scratch() const {
+  return weights.empty() && !backbone.starts_with("script:");
+}
+
 Recipe SourceTrainingOptions::resolved_recipe() const {
   Recipe recipe;
-  if (backbone == "resnet-small" && weights.empty()) {
+  if (from_scratch() && backbone == "resnet-small") {
     recipe = {.epochs = 15, .lr = 0.05, .head_lr = 0.05, .schedule = Schedule::kCosine, .flip = 0};
+  } else if (from_scratch()) {
+    recipe.lr = recipe.head_lr = 0.1 * static_cast<double>(batch_size) / 256;
+    recipe.schedule = Schedule::kCosine;
   }
   recipe.epochs = epochs.value_or(recipe.epochs);
   recipe.lr = lr.value_or(recipe.lr);
@@ -80,7 +102,9 @@ Recipe SourceTrainingOptions::resolved_recipe() const {
 
 void SourceTrainingOptions::validate() const {
   if (epochs == 0 && weights.empty()) {
-    throw InvalidOption("--epochs: 0 takes the weights as they are, and --weights is not given");
+    throw InvalidOption(
+        "--epochs: 0 takes the weights as they are, and --weights is not given "
+        "(docs/guide/weights.md tells where there are some)");
   }
   if (resolved_resize() < image_size) {
     throw InvalidOption(

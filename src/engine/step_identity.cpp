@@ -90,6 +90,10 @@ RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& 
     const auto on_doubt = options.resolve_on_doubt(*method.spec);
     if (on_doubt != methods::OnDoubt::kAdapt) add("on-doubt", toml_string(word_of(on_doubt)));
     add(kPrecision, toml_string(effective_precision(settings)));
+    // It rounds differently. Steps of earlier versions do not mention it.
+    if (device.is_cpu() && options.compute.winograd == compute::Winograd::kOff) {
+      add("winograd", toml_string("off"));
+    }
   }
   identity.add(*method.options, "method");
   identity.add_note(kImagesNote, describe_images(images, options.compute.resolved_threads()));

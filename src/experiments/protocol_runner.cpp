@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/counted.h"
 #include "core/files/lock_file.h"
 #include "core/files/path.h"
 #include "core/files/text_checksum.h"
@@ -51,6 +52,7 @@ class ProtocolRun {
   }
 
   SeedResult run(int64_t seed) {
+    const WorkName name(fmt::format("{} -> {}, seed {}", options_.source, options_.target, seed));
     const auto folder = out_ / fmt::format("seed-{}", seed);
     auto adapt = options_.adapt;
     adapt.seed = seed;
@@ -69,7 +71,7 @@ class ProtocolRun {
     const auto source_record = evaluation.record_of(0, records);
     for (int64_t step = 1; step <= target_->schedule().num_steps(); ++step) {
       if (adapter.manifest().step < step) {
-        result.seconds += adapt_step(adapter, *parts.inputs, seed, step);
+        result.seconds += adapt_step(adapter, *parts.inputs, step);
         records.push_back(evaluation.measure(step, records));
       } else {
         records.push_back(evaluation.record_of(step, records));
@@ -110,10 +112,9 @@ class ProtocolRun {
   }
 
   // Returns how long it took.
-  double adapt_step(engine::Adapter& adapter, engine::StepInputs& inputs, int64_t seed,
-                    int64_t step) {
-    log_info(fmt::format("seed {}, step {} of {}: {} images", seed, step,
-                         target_->schedule().num_steps(), target_->step(step).size()));
+  double adapt_step(engine::Adapter& adapter, engine::StepInputs& inputs, int64_t step) {
+    log_step(fmt::format("step {} of {}: {}", step, target_->schedule().num_steps(),
+                         counted(std::ssize(target_->step(step)), "image")));
     if (const auto size = inputs.training_size()) {
       inputs.set_training_images(target_->unlabelled(step, *size));
     }

@@ -88,6 +88,10 @@ class Planner {
 
   void add(const protocol::ExperimentTask& task, const protocol::ExperimentRun& run) {
     auto values = run.options;
+    if (values.contains("frozen-cache")) {
+      throw InvalidOption(
+          "frozen-cache belongs to the machine, not to an experiment: use --set frozen-cache=DIR");
+    }
     values.merge(options_for(run.method, options_.options));  // what is there stays
     const RunChoice choice{preset_, task, run.method, values};
     auto effective = effective_options(choice);

@@ -10,11 +10,16 @@ namespace proca::state {
 namespace {
 
 using Mode = data::ResizeOptions::Mode;
+using data::Orientation;
+
+constexpr const char* kUprightWord = "upright";
 
 nlohmann::ordered_json to_json(const data::Preprocessing& preprocessing) {
   return {{"image_size", preprocessing.image_size},
           {"resize", preprocessing.resize.size},
           {"resize_mode", preprocessing.resize.mode == Mode::kExact ? "exact" : "shorter-side"},
+          {"orientation",
+           preprocessing.resize.orientation == Orientation::kUpright ? kUprightWord : "stored"},
           {"mean", preprocessing.mean},
           {"std", preprocessing.std}};
 }
@@ -27,6 +32,9 @@ data::Preprocessing preprocessing_from_json(const nlohmann::json& json) {
   if (preprocessing.image_size == 0) refuse("image_size is 0");
   preprocessing.resize.size = count_from_json(json, "resize", kMaxImageSize);
   preprocessing.resize.mode = json.at("resize_mode") == "exact" ? Mode::kExact : Mode::kShorterSide;
+  // States of earlier versions were trained on images as they are stored, and do not say so.
+  preprocessing.resize.orientation =
+      json.value("orientation", "") == kUprightWord ? Orientation::kUpright : Orientation::kStored;
   preprocessing.mean = json.at("mean");
   preprocessing.std = json.at("std");
   for (const double value : preprocessing.std) {
@@ -89,6 +97,7 @@ nlohmann::ordered_json to_json(const Manifest& manifest) {
             {"preprocessing", to_json(model.preprocessing)}}},
           {"source", manifest.source},
           {"source_root", manifest.source_root},
+          {"source_files", manifest.source_files},
           {"config_digest", manifest.config_digest},
           {"events_bytes", manifest.events_bytes},
           {"events_crc32", events_crc},
@@ -115,6 +124,7 @@ Manifest manifest_from_json(const nlohmann::json& json) {
   manifest.model.preprocessing = preprocessing_from_json(model.at("preprocessing"));
   manifest.source = json.at("source");
   manifest.source_root = json.at("source_root");
+  manifest.source_files = json.value("source_files", "");  // Earlier versions have none.
   manifest.config_digest = json.at("config_digest");
   manifest.events_bytes = count_from_json(json, "events_bytes");
   const auto events_crc = json.find("events_crc32");

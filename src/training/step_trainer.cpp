@@ -181,6 +181,7 @@ void StepTrainer::train_epoch(state::EventLog& events, const std::function<void(
   Progress progress(fmt::format("step {}, epoch {}/{}", context.step + 1, position_.epoch + 1,
                                 context.num_epochs),
                     context.num_iterations, "iterations");
+  progress.set_further((context.num_epochs - position_.epoch - 1) * context.num_iterations);
   // Of the previous epoch: reading those of this one would synchronise with a GPU.
   const auto note = list_losses(losses_, /*decimals=*/2);
   int64_t images = 0;
@@ -260,7 +261,7 @@ void StepTrainer::report_epoch(state::EventLog& events, int64_t images, const St
   fields.emplace_back("images_per_s", images_per_s);
   fields.emplace_back("seconds", seconds);
   fields.emplace_back("data_s", data_s);
-  log_info(fmt::format("step {}, epoch {}/{}: {}; {:.0f} images/s", context.step + 1,
+  log_step(fmt::format("step {}, epoch {}/{}: {}; {:.0f} images/s", context.step + 1,
                        position_.epoch + 1, context.num_epochs,
                        list_losses(losses_, /*decimals=*/4), images_per_s));
   events.write("adapt_epoch", fields);

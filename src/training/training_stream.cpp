@@ -25,7 +25,8 @@ data::Augmentation training_augmentation(const methods::TrainingRecipe& recipe,
 std::optional<data::ResizeOptions> training_resize(const methods::TrainingRecipe& recipe,
                                                    const data::Preprocessing& preprocessing) {
   if (recipe.crop == data::Crop::kCentre) return std::nullopt;
-  return data::ResizeOptions{recipe.resize, (preprocessing.image_size * 256 + 112) / 224};
+  return data::ResizeOptions{recipe.resize, (preprocessing.image_size * 256 + 112) / 224,
+                             preprocessing.resize.orientation};
 }
 
 TrainingStream TrainingStream::shuffled(std::string kind) const {

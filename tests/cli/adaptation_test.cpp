@@ -87,6 +87,47 @@ class AdaptationTest : public ::testing::Test {
 };
 test::TemporaryFolder* AdaptationTest::shared_ = nullptr;
 
+TEST_F(AdaptationTest, AMethodThatLabelsNoImageDoesNotCountClasses) {
+  const auto state = fresh_state("dann");
+  const auto step = run_well({"adapt", "--state", state, "--target", path("day0"), "--method",
+                              "dann", "--iterations", "2", "--batch-size", "8"});
+  EXPECT_EQ(step.out.find("adapted so far"), std::string::npos) << step.out;
+  const auto shown = run_well({"inspect", state}).out;
+  EXPECT_NE(shown.find("classes     3, adapted to those in the images (dann labels none)"),
+            std::string::npos)
+      << shown;
+  // Nor does it say of a prediction whether its class was adapted.
+  const auto predictions = run_well({"predict", path("day0"), "--state", state}).out;
+  EXPECT_EQ(predictions.substr(0, predictions.find('\n')), "path,label,class,confidence");
+}
+
+TEST_F(AdaptationTest, SeveralMethodsShareOneSourceModel) {
+  const auto both = run_well(run("several", {"--method", "source-only,proca", "--eta", "0.5"}));
+  EXPECT_NE(both.out.find("source-only"), std::string::npos) << both.out;
+  EXPECT_TRUE(fs::exists(path("several/source-only/source-0/state.json")));
+  EXPECT_FALSE(fs::exists(path("several/proca/source-0")));
+  EXPECT_TRUE(fs::exists(path("several/report.html")));
+  const auto alone = run_well(run("alone", {"--eta", "0.5", "--no-report"}));
+  EXPECT_EQ(read_text_file(path("several/proca/results.txt")),
+            read_text_file(path("alone/results.txt")));
+  // Names the task in every line of progress.
+  EXPECT_NE(both.err.find("proca, source -> target, seed 0: step 1 of 3: 10 images"),
+            std::string::npos)
+      << both.err;
+  const auto refused = run_proca(run("none", {"--method", "proca,unknown"}));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_FALSE(fs::exists(path("none")));
+}
+
+TEST_F(AdaptationTest, AnOptionWithoutEffectIsSaid) {
+  const auto state = fresh_state("idle");
+  auto words = adapt(state, "day0", "1");
+  words.insert(words.end(), {"--alpha", "0.3", "--detection", "label-shift"});
+  const auto step = run_well(words);
+  EXPECT_NE(step.err.find("--alpha has no effect: it needs --detection scd"), std::string::npos)
+      << step.err;
+}
+
 TEST_F(AdaptationTest, StepByStepWithEarlierImagesGone) {
   const auto state = fresh_state("stream");
   fs::rename(path("day0"), path("today"));

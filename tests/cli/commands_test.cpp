@@ -13,6 +13,8 @@
 #include "support/run_program.h"
 #include "support/shapes_data.h"
 
+#include "cli/commands_fixture.h"
+
 namespace proca {
 namespace {
 
@@ -20,46 +22,6 @@ namespace fs = std::filesystem;
 using test::ProgramResult;
 using test::run_proca;
 using test::run_well;
-
-// One trained state serves all tests that only read it.
-class CommandsTest : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    shared_ = new test::TemporaryFolder();
-    test::write_bars(*shared_ / "bars", 40);
-    training_ = run_proca(pretrain("state", {"--holdout", "0.25"}));
-  }
-  static void TearDownTestSuite() {
-    delete shared_;
-    shared_ = nullptr;
-  }
-  static std::string path(const std::string& name) { return (*shared_ / name).string(); }
-  static std::vector<std::string> pretrain(const std::string& out,
-                                           const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {"pretrain",
-                                      "--source",
-                                      path("bars"),
-                                      "--out",
-                                      path(out),
-                                      "--backbone",
-                                      "resnet-small",
-                                      "--image-size",
-                                      "16",
-                                      "--epochs",
-                                      "8",
-                                      "--batch-size",
-                                      "8"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-
-  static void expect_bit_equal(const std::string& state);
-
-  static test::TemporaryFolder* shared_;
-  static ProgramResult training_;
-};
-test::TemporaryFolder* CommandsTest::shared_ = nullptr;
-ProgramResult CommandsTest::training_;
 
 TEST_F(CommandsTest, PretrainLearnsAndSaysSo) {
   ASSERT_EQ(training_.exit_code, 0) << training_.err;
@@ -100,12 +62,12 @@ TEST_F(CommandsTest, ATrainingOnOtherPixelsIsRefused) {
 }
 
 // The state that a training leaves which was cut off and started again.
-void CommandsTest::expect_bit_equal(const std::string& state) {
+void expect_bit_equal_to_the_uninterrupted(const std::string& path, const std::string& whole) {
   for (const auto* file : {"/model.safetensors", "/source.safetensors", "/config.toml"}) {
-    EXPECT_EQ(read_text_file(path(state) + file), read_text_file(path("state") + file)) << file;
+    EXPECT_EQ(read_text_file(path + file), read_text_file(whole + file)) << file;
   }
   std::set<std::string> left;
-  for (const auto& entry : fs::directory_iterator(path(state))) {
+  for (const auto& entry : fs::directory_iterator(path)) {
     left.insert(entry.path().filename().string());
   }
   EXPECT_EQ(left, (std::set<std::string>{"config.toml", "events.jsonl", "lock", "model.safetensors",
@@ -125,7 +87,7 @@ TEST_F(CommandsTest, KilledTrainingGoesOnAndEndsBitEqual) {
   test::run_and_kill(words, {.below = state, .call = "rename", .file = "/model.safetensors"});
   const auto last = run_well(words);
   EXPECT_NE(last.err.find("goes on after epoch"), std::string::npos) << last.err;
-  expect_bit_equal("killed");
+  expect_bit_equal_to_the_uninterrupted(path("killed"), path("state"));
 }
 
 // No checkpoint is due for days: what is saved, Ctrl-C has saved.
@@ -138,7 +100,7 @@ TEST_F(CommandsTest, StoppedTrainingGoesOnAndEndsBitEqual) {
   }
   const auto last = run_well(words);
   EXPECT_NE(last.err.find("goes on after epoch 4"), std::string::npos) << last.err;
-  expect_bit_equal("stopped");
+  expect_bit_equal_to_the_uninterrupted(path("stopped"), path("state"));
 }
 
 TEST_F(CommandsTest, WithoutEpochsTheWeightsAreTheModel) {
@@ -227,7 +189,7 @@ TEST_F(CommandsTest, PredictSkipsBadImagesOnlyWhenAsked) {
   EXPECT_NE(refused.err.find("bad/bad.png"), std::string::npos) << refused.err;
   const auto skipped =
       run_well({"predict", path("bad"), "--state", path("state"), "--on-bad-image", "skip"});
-  EXPECT_NE(skipped.err.find("skipped 1 images"), std::string::npos) << skipped.err;
+  EXPECT_NE(skipped.err.find("skipped 1 image that"), std::string::npos) << skipped.err;
   EXPECT_NE(skipped.err.find("bad/bad.png"), std::string::npos) << skipped.err;
   EXPECT_NE(skipped.out.find("good.png,2,upright"), std::string::npos) << skipped.out;
 }

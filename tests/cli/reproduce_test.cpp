@@ -327,13 +327,15 @@ TEST_F(ReproduceTest, BadUsageIsToldBeforeAnythingStarts) {
        "--tasks: there is no \"A->X\"; did you mean"},
       {reproduce("final-office31", "bad", {"--runs", "Proca"}), "did you mean \"ProCA\"?"},
       {reproduce("final-office31", "bad", {"--seeds", "1,1"}), "--seeds: 1 is given twice"},
-      {reproduce("final-office31", "bad", {"--budget", "0"}), "--budget: 0 is not above 0"},
+      {reproduce("final-office31", "bad", {"--budget", "0"}), "--budget: \"0\" is out of range"},
       {reproduce("final-office31", "bad", {"--source-state", path("none/{seed}")}),
        "none/0 is no state of a source model"},
       {{"reproduce"}, "the name of an experiment is missing"},
       {{"reproduce", "final-office31"}, "--data-root is missing"},
       {{"reproduce", "final-office31", "--data-root", path("data")}, "--out is missing"},
       {{"reproduce", "one", "two"}, "unexpected argument \"two\""},
+      {{"experiment"}, "proca experiment: the file is missing"},
+      {{"experiment", "final-office31"}, "is no file ending in .toml"},
   };
   for (const auto& [words, message] : cases) {
     const auto result = run_proca(words);

@@ -5,6 +5,7 @@
 
 #include "support/run_program.h"
 #include "support/shapes_data.h"
+#include "support/temporary_folder.h"
 
 namespace proca {
 namespace {
@@ -24,6 +25,25 @@ std::string shown(const std::string& variables) {
 
 bool is_coloured(const std::string& text) {
   return text.find("\033[31m") != std::string::npos || text.find("\033[1m") != std::string::npos;
+}
+
+// Yellow and white cannot be read on a light terminal.
+TEST(TerminalTest, WarningsCanBeReadOnEveryTerminal) {
+  if (run_shell("script --version > \"$out\" 2> \"$err\"").exit_code != 0) {
+    GTEST_SKIP() << "no script";
+  }
+  const test::TemporaryFolder folder;
+  test::write_bars(folder / "bars", 1);
+  test::write_text(folder / "bars/level/phone.heic", "x");
+  const auto command =
+      fmt::format("env -u NO_COLOR TERM=xterm {} data verify {}", shell_quoted(PROCA_PROGRAM),
+                  shell_quoted((folder / "bars").string()));
+  const auto result = run_shell(fmt::format(
+      "script -qc {} /dev/null > \"$out\" 2> \"$err\" < /dev/null", shell_quoted(command)));
+  EXPECT_NE(result.out.find("\033[35mwarning: "), std::string::npos) << result.out;
+  for (const char* unreadable : {"\033[37m", "\033[33m"}) {
+    EXPECT_EQ(result.out.find(unreadable), std::string::npos) << result.out;
+  }
 }
 
 TEST(TerminalTest, ColourIsForTerminalsThatWantIt) {

@@ -68,6 +68,26 @@ class TestClock {
 
 constexpr milliseconds kLongerThanTheRefresh{120};
 
+TEST(ProgressTest, NamesTheWorkAndTheTimeLeftForAllOfIt) {
+  TestClock clock;
+  testing::internal::CaptureStderr();
+  {
+    const WorkName task("A -> W");
+    const WorkName seed("seed 1");
+    Progress progress("epoch 1/3", 4, "images", clock.reader());
+    progress.set_further(8);
+    clock.advance(std::chrono::seconds(20));
+    progress.update(2);
+    log_step("half of it");
+  }
+  log_step("done");
+  // Ten seconds each: 20 s for the other two, 80 s for the eight after them.
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "A -> W, seed 1: epoch 1/3: 2/4 images, 10.0 s each, 0:20 left, 1:40 in all\n"
+            "A -> W, seed 1: half of it\n"
+            "done\n");
+}
+
 TEST(ProgressTest, PrintsNothingForWorkThatTakesNoTime) {
   TestClock clock;
   testing::internal::CaptureStderr();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "data/codec/decoders.h"
+#include "data/codec/exif.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 
@@ -32,22 +33,21 @@ void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_PRED_FORMAT2(::testing::IsSubstring, part, text);
 }
 
-// A build without WebP cannot decode those files, and says so.
+// A build without WebP, TIFF or GIF cannot decode those files, and says so.
 bool is_readable_here(const std::filesystem::path& path) {
-  return path.extension() != ".webp" ||
-         error_of(test::golden_bytes(path)).find("no WebP support") == std::string::npos;
+  return error_of(test::golden_bytes(path)).find("this build has no") == std::string::npos;
 }
 
 class GoldenImageTest : public ::testing::TestWithParam<std::filesystem::path> {
  protected:
   void SetUp() override {
-    if (!is_readable_here(GetParam())) GTEST_SKIP() << "built without WebP";
+    if (!is_readable_here(GetParam())) GTEST_SKIP() << "built without this format";
   }
   Bytes encoded_ = test::golden_bytes(GetParam());
   Bytes expected_ = test::golden_bytes(GetParam().string() + ".rgb");
 };
 
-TEST_P(GoldenImageTest, HasExactlyPillowsPixels) {
+TEST_P(GoldenImageTest, HasTheExpectedPixels) {
   const Image image = read_image(GetParam());
   EXPECT_EQ(image.width, kWidth);
   EXPECT_EQ(image.height, kHeight);
@@ -59,6 +59,8 @@ size_t harmless_bytes(const std::filesystem::path& path) {
   if (path.stem() == "trailing_bytes") return 16;  // the end marker and what follows it
   if (path.extension() == ".jpg") return 2;        // the end marker
   if (path.extension() == ".png") return 12;       // the end chunk
+  // The end marker of the file; of an animation the other pictures, too.
+  if (path.extension() == ".gif") return path.stem() == "animated" ? 400 : 1;
   return 0;
 }
 
@@ -103,9 +105,11 @@ TEST(DecodeTest, RefusesWhatIsNotAnImage) {
   };
   const Case cases[] = {
       {{}, "album/cat: is empty, not an image"},
-      {"x"_bytes, "not an image of a known format (JPEG, PNG or WebP)"},
+      {"x"_bytes, "not an image of a known format (JPEG, PNG, WebP, TIFF, GIF or BMP)"},
       {"path label\nbike/1.jpg 0\n"_bytes, "not an image of a known format"},
-      {"GIF89a\1\0\1\0\0\0\0"_bytes, "not an image of a known format"},
+      {"GIF98a\1\0\1\0\0\0\0"_bytes, "not an image of a known format"},
+      {"II*"_bytes, "not an image of a known format"},
+      {"BM"_bytes, "cannot be decoded as a BMP image: it ends too early"},
       {"RIFF\x24\0\0\0WAVEfmt "_bytes, "not an image of a known format"},
       {{0xff, 0xd8, 0xff}, "cannot be decoded as a JPEG image: it ends too early"},
       {{0xff, 0xd8, 0xff, 0xd9}, "cannot be decoded as a JPEG image: "},
@@ -143,7 +147,8 @@ TEST(DecodeTest, RefusesSizesBeyondTheLimits) {
 }
 
 TEST(DecodeTest, HonoursTheLimitsOfTheCallerForEveryFormat) {
-  for (const char* name : {"images/rgb_444.jpg", "images/rgb.png", "images/lossy.webp"}) {
+  for (const char* name : {"images/rgb_444.jpg", "images/rgb.png", "images/lossy.webp",
+                           "images/rgb.tif", "images/palette.gif", "images/rgb_24.bmp"}) {
     const auto path = test::golden_folder() / name;
     if (!is_readable_here(path)) continue;
     EXPECT_NO_THROW(read_image(path, {.max_pixels = kWidth * kHeight, .max_side = kWidth}));
@@ -189,6 +194,101 @@ TEST(DecodeTest, RefusesAnimatedWebp) {
   const auto path = test::golden_folder() / "animated.webp";
   if (!is_readable_here(path)) GTEST_SKIP() << "built without WebP";
   expect_contains(error_of(test::golden_bytes(path)), "animations are not supported");
+}
+
+TEST(DecodeTest, RefusesBrokenFilesOfEveryFormat) {
+  int64_t refused = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(test::golden_folder() / "broken")) {
+    const auto bytes = test::golden_bytes(entry.path());
+    const auto error = error_of(bytes);
+    EXPECT_TRUE(error.starts_with("album/cat: ")) << entry.path() << ": " << error;
+    refused += error != "no error" ? 1 : 0;
+  }
+  EXPECT_EQ(refused, 26);
+}
+
+TEST(DecodeTest, SaysWhatIsWrongWithBrokenFiles) {
+  const struct {
+    const char *file, *problem;
+  } cases[] = {
+      {"cut_rows.bmp", "it ends too early"},
+      {"huge.bmp", "claims 60000 x 60000 pixels"},
+      {"rle.bmp", "run-length compression is not supported"},
+      {"too_many_colours.bmp", "it claims 1073741824 colours with 8 bits per pixel"},
+      {"masks_with_gaps.bmp", "the bits of its colours have gaps"},
+      {"unknown_header.bmp", "a header of 41000 bytes"},
+      {"no_picture.gif", "it holds no picture"},
+      {"cut_rows.gif", "it ends too early"},
+      {"empty_picture.gif", "the image is empty: 0 x 4 pixels"},
+      {"huge.gif", "claims 65535 x 65535 pixels"},
+      {"too_short_for_its_rows.tif", "it ends too early"},
+      {"rare_compression.tif", "compression 34676 is not supported"},
+      {"huge.tif", "claims 60000 x 60000 pixels"},
+  };
+  for (const auto& [file, problem] : cases) {
+    const auto path = test::golden_folder() / "broken" / file;
+    if (is_readable_here(path)) expect_contains(error_of(test::golden_bytes(path)), problem);
+  }
+}
+
+// Memory for pixels that cannot be there is not even asked for.
+TEST(DecodeTest, TakesNoMemoryForRowsBeyondTheEndOfTheFile) {
+  for (const char* file : {"cut_rows.bmp", "huge.bmp", "too_short_for_its_rows.tif", "huge.gif"}) {
+    const auto bytes = test::golden_bytes(test::golden_folder() / "broken" / file);
+    Image image;
+    const std::string_view name(file);
+    const auto decode = name.ends_with("bmp")   ? decode_bmp
+                        : name.ends_with("gif") ? decode_gif
+                                                : decode_tiff;
+    EXPECT_THROW(decode({bytes, "album/cat", {}}, image), InputError) << file;
+    EXPECT_EQ(image.pixels.capacity(), 0u) << file;
+  }
+}
+
+TEST(OrientationTest, UprightIsWhatPillowMakesOfEveryFormat) {
+  const auto folder = test::golden_folder() / "orientation";
+  int64_t checked = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".rgb" || !is_readable_here(entry.path())) continue;
+    const auto stored = read_image(entry.path());
+    EXPECT_EQ(stored.orientation, entry.path().stem().string()[0] - '0') << entry.path();
+    EXPECT_EQ(stored.width, kWidth);
+    const auto seen = upright(stored);
+    EXPECT_EQ(seen.width, stored.orientation < 5 ? kWidth : kHeight);
+    EXPECT_EQ(seen.orientation, 1);
+    EXPECT_EQ(seen.pixels, test::golden_bytes(entry.path().string() + ".rgb")) << entry.path();
+    ++checked;
+  }
+  EXPECT_GE(checked, 9);
+}
+
+std::string exif_block(const std::string& entry) {
+  using namespace std::string_literals;
+  return "II*\0\x08\0\0\0\x01\0"s + entry + "\0\0\0\0"s;
+}
+
+uint8_t orientation_of(const std::string& block) { return exif_orientation(bytes_of(block)); }
+
+TEST(OrientationTest, DamagedNotesLeaveTheImageAsItIs) {
+  using namespace std::string_literals;
+  const auto tag = "\x12\x01"s;
+  EXPECT_EQ(orientation_of(exif_block(tag + "\3\0\1\0\0\0\6\0\0\0"s)), 6);
+  const struct {
+    std::string block;
+    const char* why;
+  } cases[] = {
+      {"", "nothing"},
+      {"II*\0"s, "no directory"},
+      {"II*\0\xff\xff\xff\xff"s, "a directory beyond the end"},
+      {"XX*\0\x08\0\0\0\x01\0"s, "no byte order"},
+      {exif_block(tag + "\3\0\1\0\0\0\6"s).substr(0, 17), "an entry that is cut off"},
+      {exif_block(tag + "\3\0\1\0\0\0\0\0\0\0"s), "orientation 0"},
+      {exif_block(tag + "\3\0\1\0\0\0\x09\0\0\0"s), "orientation 9"},
+      {exif_block(tag + "\4\0\1\0\0\0\6\0\0\0"s), "another type"},
+      {exif_block(tag + "\3\0\2\0\0\0\6\0\0\0"s), "two values"},
+      {exif_block("\x13\x01\3\0\1\0\0\0\6\0\0\0"s), "another tag"},
+  };
+  for (const auto& [block, why] : cases) EXPECT_EQ(orientation_of(block), 1) << why;
 }
 
 TEST(ReadImageTest, GoesByTheContentWhateverTheFileIsCalled) {

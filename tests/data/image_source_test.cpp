@@ -8,6 +8,8 @@
 #include "support/temporary_folder.h"
 #include "support/test_images.h"
 
+#include "data/open_images_fixture.h"
+
 namespace proca::data {
 namespace {
 
@@ -17,31 +19,6 @@ using test::message_of;
 using test::write_png;
 using test::write_text;
 using Names = std::vector<std::string>;
-
-class OpenImagesTest : public testing::Test {
- protected:
-  /// Writes a small image whose third channel is `mark`.
-  void add(const fs::path& name, uint8_t mark = 0) {
-    write_png(folder_ / name, coordinate_image(2, 2, mark));
-  }
-  std::string at(const fs::path& name) const { return (folder_ / name).string(); }
-
-  /// "path|label" by image with paths relative to the folder, "path" without a label.
-  Names summary(const ImageListing& listing) const {
-    Names result;
-    for (const auto& [path, label] : listing.samples) {
-      const auto name = fs::path(path).lexically_relative(folder_.path()).string();
-      result.push_back(label == kNoLabel ? name : name + "|" + std::to_string(label));
-    }
-    return result;
-  }
-
-  std::string refusal(const fs::path& name, const OpenOptions& options = {}) const {
-    return message_of([&] { open_images(folder_ / name, options); });
-  }
-
-  test::TemporaryFolder folder_;
-};
 
 TEST_F(OpenImagesTest, ClassFoldersAreLabelledInAlphabeticalOrder) {
   add("images/cup/2.png");
@@ -73,13 +50,15 @@ TEST_F(OpenImagesTest, AFlatFolderHasNoLabels) {
 }
 
 TEST_F(OpenImagesTest, TakesImageExtensionsInAnyCaseAndNothingElse) {
-  for (const char* name : {"a.PNG", "b.jpg", "c.JPEG", "d.WebP", "e.gif", "f.txt", "g", "h.png.bak",
-                           ".hidden.png", "Thumbs.db", "jpg"}) {
+  for (const char* name : {"a.PNG", "b.jpg", "c.JPEG", "d.WebP", "e.gif", "e.TIF", "e.bmp", "f.txt",
+                           "g", "h.png.bak", ".hidden.png", "Thumbs.db", "jpg"}) {
     add(fs::path("images") / name);
   }
   const auto source = open_images(folder_ / "images");
   EXPECT_EQ(summary(source->listing()),
-            (Names{"images/a.PNG", "images/b.jpg", "images/c.JPEG", "images/d.WebP"}));
+            (Names{"images/a.PNG", "images/b.jpg", "images/c.JPEG", "images/d.WebP", "images/e.TIF",
+                   "images/e.bmp", "images/e.gif"}));
+  EXPECT_TRUE(source->listing().unsupported.empty());
 }
 
 TEST_F(OpenImagesTest, PassesOverHiddenFoldersAndOtherFilesBesideClassFolders) {
@@ -234,8 +213,8 @@ TEST_F(OpenImagesTest, RefusesWhatHoldsNoImageByName) {
   } cases[] = {
       {"missing", "missing: does not exist"},
       {"missing.png", "missing.png: does not exist"},
-      {"empty", "empty: holds no image (.jpg, .jpeg, .png or .webp)"},
-      {"texts", "texts: holds no image (.jpg, .jpeg, .png or .webp)"},
+      {"empty", "empty: holds no image (.jpg, .png, .webp, .tif, .gif or .bmp)"},
+      {"texts", "texts: holds no image (.jpg, .png, .webp, .tif, .gif or .bmp)"},
       {"empty.txt", "empty.txt: lists no image"},
       {"classes", "classes/bus: class folder without images"},
       {"nested/amazon", "nested/amazon/images: class folder without images (did you mean " +
@@ -257,7 +236,7 @@ TEST_F(OpenImagesTest, RefusesBadListsWithFileAndLine) {
   } cases[] = {
       {"a.png 0\n\nb.png 1\n", ":3: " + at("b.png") + " does not exist"},
       {"a.png\ncup\n", ":2: " + at("cup") + " is a folder"},
-      {"a.png 1.5\n", ":1: " + at("a.png 1.5") + " does not exist"},
+      {"a.png 0\na.png 1.5\n", ":2: has a name as label although the first line has a number"},
       {long_name + "\n", ":1: " + at(long_name) + " does not exist"},
       {"a.png 0\na.png\n", ":2: has no label although the first line has one"},
       {"a.png -3\n", ":1: label -3 is not between 0 and 1000000"},
@@ -276,7 +255,8 @@ TEST_F(OpenImagesTest, ABrokenImageIsNamedWhenItIsRead) {
   test::write_broken_image(folder_ / "images/a.png");
   const auto source = open_images(folder_ / "images");
   EXPECT_EQ(message_of([&] { source->read(0); }),
-            at("images/a.png") + ": is not an image of a known format (JPEG, PNG or WebP)");
+            at("images/a.png") +
+                ": is not an image of a known format (JPEG, PNG, WebP, TIFF, GIF or BMP)");
 }
 
 TEST_F(OpenImagesTest, SeveralPathsAreOneUnlabelledSourceInTheOrderGiven) {

@@ -52,6 +52,18 @@ TEST(ResizeOptionsTest, ShorterSideKeepsTheAspectRatio) {
   EXPECT_EQ(tall.height, 9);
 }
 
+TEST(ResizeOptionsTest, TurnsImagesUprightUnlessTheyAreWantedAsStored) {
+  auto lying = coordinate_image(4, 2);
+  lying.orientation = 6;
+  ResizeOptions options{.mode = ResizeOptions::Mode::kShorterSide, .size = 2};
+  const auto seen = options.apply(lying);
+  EXPECT_EQ(seen.width, 2);
+  EXPECT_EQ(seen.height, 4);
+  EXPECT_EQ(seen.pixels, upright(lying).pixels);
+  options.orientation = Orientation::kStored;
+  EXPECT_EQ(options.apply(lying).pixels, lying.pixels);
+}
+
 TEST(ImageStoreTest, GivesTheSamePixelsWhateverTheBudget) {
   const auto images = some_images(5);
   for (const int64_t budget : {int64_t{0}, int64_t{1}, 2 * kImageBytes + 5, 5 * kImageBytes}) {

@@ -50,10 +50,11 @@ TEST(ParseListFileTest, ReadsWhatPeopleWrite) {
       {"17\n", {"root/17"}, "a number with nothing before it is a path"},
       {"a.jpg 007\n", {"root/a.jpg|7"}, "leading zeros"},
       {"a.jpg -0\n", {"root/a.jpg|0"}, "minus zero"},
-      {"a.jpg +3\n", {"root/a.jpg +3"}, "a plus makes no label"},
-      {"a.jpg 1.5\n", {"root/a.jpg 1.5"}, "a fraction makes no label"},
-      {"a.jpg -\n", {"root/a.jpg -"}, "a minus alone makes no label"},
-      {"a.jpg 0x1\n", {"root/a.jpg 0x1"}, "hexadecimal makes no label"},
+      {"a,3\nb.jpg, 4\n", {"root/a|3", "root/b.jpg|4"}, "a comma in front of the label"},
+      {"a,b.jpg\n", {"root/a,b.jpg"}, "a comma in the path"},
+      {"\"a,b.jpg\",7\n", {"root/a,b.jpg|7"}, "a path in quotes"},
+      {"path,label\na.jpg,3\n", {"root/a.jpg|3"}, "a line with the names of the columns"},
+      {"photo label\n", {"root/photo label"}, "no extension and no number"},
       {"/data/a.jpg 0\n", {"/data/a.jpg|0"}, "an absolute path"},
       {"./x/../a.jpg 0\n", {"root/a.jpg|0"}, "a roundabout path"},
       {"../a.jpg 0\n", {"a.jpg|0"}, "a path out of the root"},
@@ -66,6 +67,29 @@ TEST(ParseListFileTest, ReadsWhatPeopleWrite) {
     EXPECT_EQ(list.listing.labelled(), images.front().find('|') != std::string::npos) << why;
     EXPECT_EQ(list.listing.origin, "list.txt");
     EXPECT_EQ(list.listing.label_meaning, LabelMeaning::kNumber);
+  }
+}
+
+TEST(ParseListFileTest, LabelsMayBeNames) {
+  const struct {
+    std::string_view text;
+    Names images, names;
+    std::string_view why;
+  } cases[] = {
+      {"b.jpg dog\na.jpg cat\n", {"root/b.jpg|1", "root/a.jpg|0"}, {"cat", "dog"}, "a blank"},
+      {"a.jpg,cat\n", {"root/a.jpg|0"}, {"cat"}, "a comma"},
+      {"a.jpg\tcat\n", {"root/a.jpg|0"}, {"cat"}, "a tab"},
+      {"my cat.JPG , tabby cat\r\n", {"root/my cat.JPG|0"}, {"tabby cat"}, "blanks everywhere"},
+      {"a.jpg,\"cat, tabby\"\n", {"root/a.jpg|0"}, {"cat, tabby"}, "quotes"},
+      {"filename,class\na.jpg,cat\n", {"root/a.jpg|0"}, {"cat"}, "names of the columns"},
+      {"a.jpg 1.5\nb.jpg 0x1\n", {"root/a.jpg|1", "root/b.jpg|0"}, {"0x1", "1.5"}, "no number"},
+      {"a.b.jpg x.png cat\n", {"root/a.b.jpg|0"}, {"x.png cat"}, "the first extension counts"},
+  };
+  for (const auto& [text, images, names, why] : cases) {
+    const auto listing = parse(text).listing;
+    EXPECT_EQ(summary(listing), images) << why;
+    EXPECT_EQ(listing.class_names, names) << why;
+    EXPECT_EQ(listing.label_meaning, LabelMeaning::kName) << why;
   }
 }
 
@@ -91,7 +115,15 @@ TEST(ParseListFileTest, RefusesBadLinesWithTheirNumber) {
       {"a.jpg\nb.jpg 1\n", "list.txt:2: has a label although the first line has none"},
       {"\na.jpg 0\r\n\r\nb.jpg 1\r\nc.jpg\r\n",
        "list.txt:5: has no label although the first line has one"},
-      {"a.jpg 0\nb.jpg +1\n", "list.txt:2: has no label although the first line has one"},
+      {"a.jpg 0\nb.jpg +1\n",
+       "list.txt:2: has a name as label although the first line has a number"},
+      {"a.jpg cat\nb.jpg 1\n",
+       "list.txt:2: has a number as label although the first line has a name"},
+      {"a.jpg cat\nb.jpg\n", "list.txt:2: has no label although the first line has one"},
+      {"a.jpg\nb.jpg,cat\n", "list.txt:2: has a label although the first line has none"},
+      {"a.jpg,-1\n", "list.txt:1: label -1 is not between 0 and 1000000"},
+      {"path,label\n", "list.txt: lists no image"},
+      {"a.jpg 0\npath,label\n", "list.txt:2: has no label although the first line has one"},
       {"a.jpg 0\n1\n", "list.txt:2: has no label although the first line has one"},
       {"a.jpg 0\nb.jpg -1\n", "list.txt:2: label -1 is not between 0 and 1000000"},
       {"a.jpg 1000001\n", "list.txt:1: label 1000001 is not between 0 and 1000000"},
@@ -143,7 +175,7 @@ TEST(FormatListFileTest, WritesPathsBelowTheRootRelativeToIt) {
 }
 
 TEST(ParseListFileTest, RefusesWhatIsBeyondTheLimits) {
-  const ListLimits limits{.max_line_bytes = 7, .max_images = 2, .max_label = 5};
+  const ListLimits limits{.max_line_bytes = 7, .max_images = 2, .max_label = 5, .max_names = 1};
   const auto parse = [&](const std::string& text) {
     return parse_list_file(text, "list.txt", "", limits).listing.size();
   };
@@ -153,6 +185,9 @@ TEST(ParseListFileTest, RefusesWhatIsBeyondTheLimits) {
   EXPECT_EQ(message_of([&] { parse("a.jpg 6\n"); }), "list.txt:1: label 6 is not between 0 and 5");
   EXPECT_EQ(message_of([&] { parse("a.jpg 0\nb.jpg 0\n\nc.jpg 0\n"); }),
             "list.txt:4: is one image too many; a list may have 2");
+  EXPECT_EQ(parse("a.jpg a\nb.jpg a\n"), 2);
+  EXPECT_EQ(message_of([&] { parse("a.jpg a\nb.jpg b\n"); }),
+            "list.txt: has 2 classes; a list may have 1");
 }
 
 TEST(FormatListFileTest, OmitsLabelsThatAreNotThere) {
@@ -191,6 +226,9 @@ TEST(FormatListFileTest, RefusesPathsThatWouldBeReadAsSomethingElse) {
   EXPECT_EQ(message("\xef\xbb\xbf.jpg", 0),
             "\xef\xbb\xbf.jpg: cannot stand in a list file: rename it, without the byte order "
             "mark at its beginning");
+  EXPECT_EQ(message("a.jpg b", kNoLabel),
+            "a.jpg b: cannot stand in a list file: rename it, without what looks like a label or "
+            "quotes in it");
   EXPECT_EQ(message("photo 12", kNoLabel),
             "photo 12: cannot stand in a list file: rename it, without the number at its end");
 }

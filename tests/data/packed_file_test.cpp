@@ -11,6 +11,7 @@
 #include "support/temporary_folder.h"
 #include "support/test_images.h"
 
+#include "data/golden_files.h"
 #include "data/packed_file_fixture.h"
 
 namespace proca::data {
@@ -82,6 +83,25 @@ TEST_F(PackedFileTest, AreTheSameBytesOnAnyNumberOfThreads) {
   EXPECT_EQ(open_packed_file(path_)->read(599).pixels, resize(many[599], 2, 2).pixels);
 }
 
+TEST_F(PackedFileTest, SmallImagesAreNotEnlarged) {
+  // 3 x 2 and 2 x 2 pixels; a square of 3 has nine.
+  write_packed_file(path_, *images(), {.image_size = 3});
+  EXPECT_EQ(open_packed_file(path_)->read(0).pixels, coordinate_image(3, 2, 1).pixels);
+  EXPECT_EQ(open_packed_file(path_)->read(1).width, 2);
+}
+
+TEST_F(PackedFileTest, PixelsAreUprightUnlessToldOtherwise) {
+  fs::create_directories(folder_ / "turned");
+  fs::copy_file(test::golden_folder() / "orientation/6.png", folder_ / "turned/a.png");
+  const auto source = open_images(folder_ / "turned");
+  write_packed_file(path_, *source, {.image_size = 100});
+  EXPECT_EQ(open_packed_file(path_)->read(0).width, 17);
+  write_packed_file(path_, *source, {.image_size = 100, .orientation = Orientation::kStored});
+  EXPECT_EQ(open_packed_file(path_)->read(0).width, 23);
+  write_packed_file(path_, *source, kFiles);
+  EXPECT_EQ(open_packed_file(path_)->read(0).orientation, 6);
+}
+
 TEST_F(PackedFileTest, CanBePackedAgain) {
   write_packed_file(path_, *images(), kFiles);
   write_packed_file(folder_ / "again", *open_packed_file(path_), kPixels);
@@ -119,7 +139,7 @@ TEST_F(PackedFileTest, ABrokenImageLeavesTheOldFile) {
   for (const auto& options : {kPixels, kFiles}) {
     EXPECT_EQ(message_of([&] { write_packed_file(path_, *images(), options); }),
               (folder_ / "images/cup/z.png").string() +
-                  ": is not an image of a known format (JPEG, PNG or WebP)");
+                  ": is not an image of a known format (JPEG, PNG, WebP, TIFF, GIF or BMP)");
     EXPECT_EQ(read_text_file(path_), "old");
   }
   int num_entries = 0;

@@ -40,6 +40,7 @@ CUT_SHORT = [
      "--epochs 1 --image-size 32", "100 epochs at 224 pixels"),
     ("own_data.md", "proca adapt", "--epochs 1", "an epoch shows as much as ten"),
     ("own_data.md", "proca pretrain --source digits/", "--epochs 1", "fifteen epochs"),
+    ("weights.md", "proca pretrain", "--epochs 1 --image-size 32", "100 epochs at 224 pixels"),
     ("seeing.md", "proca run", "--pretrain-epochs 1 --epochs 1", "forty epochs"),
 ]
 
@@ -185,6 +186,11 @@ def own_data(box):
     box.prepare("cp resnet50.pth mine.safetensors")
 
 
+def weights_page(box):
+    box.classes("catalogue")
+    box.weights("resnet50.pth", "resnet50")
+
+
 def python_page(box):
     stream(box)
     box.state("state")
@@ -204,7 +210,7 @@ def seeing(box):
 # What is to be there before a page's first command.
 PREPARATIONS = {
     "README.md": readme, "choosing.md": choosing, "first_run.md": first_run,
-    "own_data.md": own_data, "python.md": python_page, "seeing.md": seeing,
+    "own_data.md": own_data, "weights.md": weights_page, "python.md": python_page, "seeing.md": seeing,
 }
 
 

@@ -58,6 +58,11 @@ TEST_P(OlderFormatsTest, SayTheSameAsEver) {
   expect_same_predictions(golden());
 }
 
+TEST_P(OlderFormatsTest, WereTrainedOnImagesAsTheyAreStored) {
+  const state::StateDirectory state(golden());
+  EXPECT_EQ(state.manifest().model.preprocessing.resize.orientation, data::Orientation::kStored);
+}
+
 TEST_P(OlderFormatsTest, KeepWhatTheyKnow) {
   const state::StateDirectory state(golden());
   const auto& manifest = state.manifest();

@@ -38,6 +38,8 @@ TEST(RunIdentityTest, WhatDecidesNothingIsNoPartOfIt) {
     EXPECT_EQ(usual.find("", name), nullptr) << name;
   }
   EXPECT_NE(identity_with("seed", "1"), usual);
+  EXPECT_NE(identity_with("winograd", "off"), usual);  // it rounds differently
+  EXPECT_EQ(usual.find("", "winograd"), nullptr);      // as in records of earlier versions
   EXPECT_NE(identity_with("precision", "bf16"), usual);
 }
 
@@ -82,10 +84,13 @@ data::ImageStore store_of(const std::filesystem::path& folder) {
 class StepIdentityTest : public ::testing::Test {
  protected:
   RunIdentity identity(const std::string& precision = "tf32", torch::Device device = torch::kCPU) {
+    return identity("precision", device, precision);
+  }
+  RunIdentity identity(const char* option, torch::Device device, const std::string& value) {
     AdaptOptions options;
     OptionSet set;
     options.bind(set);
-    set.assign("precision", {precision});
+    set.assign(option, {value});
     const auto method = options.method.resolve();
     return identify_step({options, method, options.resolve(method.spec->recipe), true, device},
                          store_of(folder_.path()));
@@ -103,6 +108,12 @@ TEST_F(StepIdentityTest, PrecisionDecidesOnAGpuAlone) {
             }).find("precision = \"tf32\" there, precision = \"bf16\" here"),
             std::string::npos);
   EXPECT_EQ(identity("fp32"), identity("bf16"));
+}
+
+TEST_F(StepIdentityTest, TheAlgorithmOfConvolutionsDecidesOnACpuAlone) {
+  test::write_bars(folder_.path(), 2);
+  EXPECT_NE(identity("winograd", torch::kCPU, "off"), identity("winograd", torch::kCPU, "on"));
+  EXPECT_EQ(identity("winograd", torch::kCUDA, "off"), identity("winograd", torch::kCUDA, "on"));
 }
 
 TEST_F(StepIdentityTest, EveryImageOfALargeSetDecides) {

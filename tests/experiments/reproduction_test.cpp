@@ -98,6 +98,13 @@ TEST_F(ReproductionTest, OptionsPassedOnYieldToTheRunsAndGoWhereTheyBelong) {
   EXPECT_FALSE(has_words(proca, {"--eta=2"}));
 }
 
+TEST_F(ReproductionTest, WhatBelongsToTheMachineIsNoPartOfAnExperiment) {
+  EXPECT_NE(message_of([&] { plan(kProca + "frozen-cache = \"x\"\n"); })
+                .find("frozen-cache belongs to the machine, not to an experiment: use --set "
+                      "frozen-cache=DIR"),
+            std::string::npos);
+}
+
 TEST_F(ReproductionTest, UsesSourceModelsThatExist) {
   auto given = options();
   given.source_state = (folder_ / "models").string() + "/{source}-{seed}";

@@ -53,8 +53,32 @@ def pictures():
     write("webp", "lossy.webp", encoded(picture(), "WEBP", quality=10))
     write("webp", "lossless.webp", encoded(picture(), "WEBP", lossless=True))
     write("webp", "alpha.webp", encoded(picture("RGBA"), "WEBP", quality=10))
+    turned = b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"
+    write("jpeg", "turned.jpg", encoded(picture(), "JPEG", exif=turned))
+    write("png", "turned.png", encoded(picture("L"), "PNG", exif=turned[6:]))
+    write("webp", "turned.webp", encoded(picture(), "WEBP", quality=10, exif=turned))
+    for mode in ("1", "L", "P", "RGB"):
+        write("bmp", f"{mode.lower()}.bmp", encoded(picture(mode), "BMP"))
+    write("bmp", "masks.bmp", masked_bmp())
+    for mode in ("1", "L", "P", "RGB", "RGBA", "CMYK"):
+        write("tiff", f"{mode.lower()}.tif", encoded(picture(mode), "TIFF"))
+    for kind in ("tiff_lzw", "tiff_adobe_deflate", "packbits", "jpeg"):
+        write("tiff", f"{kind}.tif", encoded(picture(), "TIFF", compression=kind))
+    write("tiff", "group4.tif", encoded(picture("1"), "TIFF", compression="group4"))
+    write("tiff", "deep_grey.tif", encoded(Image.new("I;16", (4, 2), 700), "TIFF"))
+    write("gif", "palette.gif", encoded(picture().quantize(4), "GIF", interlace=0))
+    write("gif", "interlaced.gif", encoded(picture("L"), "GIF", interlace=1))
+    write("gif", "transparent.gif", encoded(picture().quantize(4), "GIF", transparency=1))
     frames = [picture(size=(4, 4)), Image.new("RGB", (4, 4), "red")]
+    write("gif", "animated.gif", encoded(frames[0], "GIF", save_all=True, append_images=frames[1:]))
     write("webp", "animated.webp", encoded(frames[0], "WEBP", save_all=True, append_images=frames[1:]))
+
+
+def masked_bmp():
+    """Two pixels of 16 bits, five, six and five of them for the colours."""
+    header = struct.pack("<IiiHHIIiiII", 40, 2, 1, 1, 16, 3, 4, 0, 0, 0, 0)
+    masks = struct.pack("<III", 0xF800, 0x07E0, 0x001F)
+    return struct.pack("<2sIHHI", b"BM", 70, 0, 0, 66) + header + masks + struct.pack("<HH", 0xF800, 0x07E0)
 
 
 def interlaced_png():
@@ -124,6 +148,7 @@ def texts():
     write("list", "large_label.txt", "x.png 999999\n")
     write("list", "two_marks.txt", "\ufeff\ufeffa.png\nb.png\n")
     write("list", "outside.txt", "../a.png\n../../b.png\n")
+    write("list", "names.csv", 'path,label\na.jpg,cat\n"b, c.png","dog, small"\n')
     write("list", "gaps.txt", "7/x.png 3\n/abs/y.png\t12\n./z.png 3\n")
 
     write("toml", "config.toml", '[adapt]\nlr = 1e-3 # rate\nepochs = 1_000\nflip = true\nname = "a\\u00e9\\n"\n')

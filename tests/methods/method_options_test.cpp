@@ -49,9 +49,44 @@ TEST(MethodOptionsTest, ABadValueNamesTheOption) {
   MethodOptions method;
   OptionSet options;
   method.bind(options);
-  options.assign("alpha", {"2"});
-  EXPECT_NE(test::message_of<InvalidOption>([&] { method.resolve(); }).find("--alpha"),
-            std::string::npos);
+  // Where it is given, so that the line of a configuration file can be named.
+  EXPECT_EQ(test::message_of<InvalidOption>([&] { options.assign("alpha", {"2"}); }),
+            "--alpha: \"2\" is out of range: must be 0 to 1");
+  EXPECT_NO_THROW(method.resolve());
+}
+
+TEST(MethodOptionsTest, OfSeveralMethodsEachTakesItsOwnOptions) {
+  MethodOptions method;
+  OptionSet options;
+  method.bind(options);
+  options.assign("method", {"source-only,proca"});
+  options.assign("alpha", {"0.25"});
+  EXPECT_EQ(method.names(), (std::vector<std::string>{"source-only", "proca"}));
+  EXPECT_EQ(options.find("method")->toml(), "\"source-only,proca\"");
+  auto floor = method, proca = method;
+  floor.choose_one("source-only");
+  EXPECT_EQ(floor.resolve().toml.find("alpha"), std::string::npos);
+  proca.choose_one("proca");
+  EXPECT_NE(proca.resolve().toml.find("alpha = 0.25"), std::string::npos);
+  options.assign("method", {"source-only,dann"});
+  auto neither = method;
+  neither.choose_one("dann");
+  EXPECT_EQ(test::message_of<InvalidOption>([&] { neither.resolve(); }),
+            "--alpha: source-only, dann has no such option");
+}
+
+TEST(MethodOptionsTest, AnOptionWithoutEffectIsSaid) {
+  MethodOptions method;
+  OptionSet options;
+  method.bind(options);
+  options.assign("alpha", {"0.25"});
+  EXPECT_TRUE(method.idle_options(method.resolve()).empty());
+  EXPECT_EQ(method.idle_options(method.resolve({{"detection", {"label-shift"}}})),
+            (std::vector<std::string>{"--alpha has no effect: it needs --detection scd"}));
+  options.assign("alpha", {"0.25"});
+  options.assign("detection", {"hbw"});
+  options.assign("hbw-weights", {"mass"});
+  EXPECT_EQ(method.idle_options(method.resolve()).size(), 1u);  // alpha alone
 }
 
 TEST(MethodOptionsTest, TheConfigurationHoldsOnlyTheChosenMethodsOptions) {

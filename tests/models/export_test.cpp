@@ -87,6 +87,9 @@ TEST(ExportTorchscriptTest, GivesTheSameProbabilitiesAndCarriesItsMetadata) {
 
     const auto metadata = nlohmann::json::parse(files.at("proca.json"));
     EXPECT_EQ(metadata["architecture"], name);
+    EXPECT_EQ(metadata["format"], "torchscript");
+    EXPECT_EQ(metadata["class_names"], kNames);  // a list, not its text
+    EXPECT_EQ(metadata["image_size"], size);
     std::vector<std::string> names;
     for (const c10::IValue& value : module.attr("class_names").toList())
       names.push_back(value.toStringRef());

@@ -24,6 +24,7 @@ Manifest manifest(int64_t epoch) {
   result.model.preprocessing.image_size = 32;
   result.model.preprocessing.resize = {data::ResizeOptions::Mode::kShorterSide, 40};
   result.source = "/data/source";
+  result.source_files = "89abcdef";
   result.config_digest = "0123abcd";
   result.events_bytes = 17;
   return result;
@@ -175,7 +176,9 @@ TEST(StateDirectoryTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read.model.preprocessing.image_size, 32);
   EXPECT_EQ(read.model.preprocessing.resize.size, 40);
   EXPECT_EQ(read.model.preprocessing.resize.mode, data::ResizeOptions::Mode::kShorterSide);
+  EXPECT_EQ(read.model.preprocessing.resize.orientation, data::Orientation::kUpright);
   EXPECT_EQ(read.source, "/data/source");
+  EXPECT_EQ(read.source_files, "89abcdef");
   EXPECT_EQ(read.config_digest, "0123abcd");
   EXPECT_EQ(read.events_bytes, 17);
   EXPECT_EQ(state.read_text("config.toml"), "epoch = 3\n");

@@ -6,9 +6,12 @@
 #include <torch/types.h>
 
 #include "commands/commands.h"
+#include "core/counted.h"
 #include "distributed/agreement.h"
 #include "distributed/launch.h"
 #include "proca/compute/ranks.h"
+#include "proca/core/error.h"
+#include "proca/core/log.h"
 #include "proca/engine/adapter.h"
 #include "state/history/copy_state.h"
 #include "state/rank_folder.h"
@@ -31,9 +34,9 @@ void print(const engine::StepOutcome& outcome, const engine::Adapter& adapter) {
   for (const int64_t label : outcome.detected) {
     detected.push_back(names[static_cast<size_t>(label)]);
   }
-  std::cout << fmt::format("step {}: {} to {} images in {:.1f} s\n", outcome.step,
-                           outcome.trained ? "adapted" : "not adapted", outcome.num_images,
-                           outcome.seconds);
+  std::cout << fmt::format("step {}: {} to {} in {:.1f} s\n", outcome.step,
+                           outcome.trained ? "adapted" : "not adapted",
+                           counted(outcome.num_images, "image"), outcome.seconds);
   if (outcome.health) {
     std::cout << fmt::format("verdict: {}: {}\n", adaptation::verdict_word(outcome.health->verdict),
                              outcome.health->reason);
@@ -42,8 +45,11 @@ void print(const engine::StepOutcome& outcome, const engine::Adapter& adapter) {
     std::cout << fmt::format("classes detected: {} of {}: {}\n", detected.size(), names.size(),
                              fmt::join(detected, ", "));
   }
-  std::cout << fmt::format("classes adapted so far: {} of {}\n",
-                           adapter.manifest().adapted_classes.size(), names.size());
+  const auto adapted = adapter.manifest().adapted_classes.size();
+  // DANN and others label no image, and so do not know the classes.
+  if (adapted > 0) {
+    std::cout << fmt::format("classes adapted so far: {} of {}\n", adapted, names.size());
+  }
 }
 
 // With --out a copy of the state goes on, and --state stays as it is. Returns whether the copy has
@@ -65,11 +71,19 @@ engine::SameImages same_images(const AdaptCommand& options, bool has_its_step) {
 }
 
 void run_adapt(AdaptCommand& options, const OptionSet& set) {
+  if (options.adapt.method.names().size() > 1) {
+    throw InvalidOption("--method: a state has one method; proca run compares several");
+  }
   auto& compute = options.adapt.compute;
   distributed::join_ranks(compute);
   distributed::check_same_options(compute.ranks.get(), set);
   compute::set_up_libtorch(compute);
-  if (!distributed::is_first(compute)) options.adapt.tensorboard.clear();
+  if (!distributed::is_first(compute)) {
+    options.adapt.tensorboard.clear();
+  } else {
+    const auto& method = options.adapt.method;
+    for (const auto& sentence : method.idle_options(method.resolve())) log_warning(sentence);
+  }
   const bool has_its_step = !options.out.empty() && copy_state(options);
   const state::RankFolder state(compute.ranks, options.out.empty() ? options.state : options.out);
   engine::Adapter adapter(options.adapt, state.path());
@@ -96,9 +110,11 @@ Command adapt_command() {
             const auto options = std::make_shared<AdaptCommand>();
             set.bind("state", options->state, "state directory to take one step further", "DIR");
             set.require();
+            set.often_used();
             set.bind("target", options->target, "unlabelled images; labels, if any, are ignored",
                      "PATH");
             set.require();
+            set.often_used();
             set.bind("out", options->out,
                      "folder for the adapted state, which leaves --state as it is", "DIR");
             set.bind("again", options->again, "also if the last step had the same images");

@@ -20,6 +20,7 @@ Command data_pack_command();
 Command data_verify_command();
 Command demo_command();
 Command evaluate_command();
+Command experiment_command();
 Command export_command();
 Command inspect_command();
 Command methods_command();

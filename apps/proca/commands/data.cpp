@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "commands/commands.h"
+#include "core/counted.h"
 #include "core/json_text.h"
 #include "core/parallel.h"
 #include "data/source/list_file.h"
@@ -23,11 +24,13 @@ struct DataOptions {
   std::vector<std::string> paths;
   std::string root;
   int64_t threads = available_cores();
+  bool unlabelled = false;
 
   void bind(OptionSet& set) {
     set.bind_positional("path", paths, "folder per class, folder of images, list or packed file");
     set.require();
     set.bind("root", root, "folder that the paths of a list file are relative to", "DIR");
+    set.bind("unlabelled", unlabelled, "all images below a folder, without labels");
     set.bind("threads", threads, "threads that decode", 1, 4096);
   }
   const std::string& path() const {
@@ -37,7 +40,8 @@ struct DataOptions {
     return paths.front();
   }
   std::unique_ptr<data::ImageSource> open() const {
-    return data::open_images(std::filesystem::path(path()), {.root = root});
+    const auto labels = unlabelled ? data::Labels::kIgnored : data::Labels::kOptional;
+    return data::open_images(std::filesystem::path(path()), {.labels = labels, .root = root});
   }
 };
 
@@ -56,12 +60,13 @@ nlohmann::ordered_json to_json(const data::VerifyReport& report,
   for (const auto& bad : report.bad) {
     json["bad"].push_back({{"path", bad.path}, {"reason", bad.reason}});
   }
+  json["unsupported"] = listing.unsupported;
   return json;
 }
 
 void print(const data::VerifyReport& report, const data::ImageListing& listing) {
-  std::cout << fmt::format("{}: {} images", listing.origin, report.num_images);
-  if (listing.labelled()) std::cout << fmt::format(", {} classes", listing.num_classes());
+  std::cout << fmt::format("{}: {}", listing.origin, counted(report.num_images, "image"));
+  if (listing.labelled()) std::cout << ", " << counted(listing.num_classes(), "class");
   if (report.max_width > 0) {
     std::cout << fmt::format(", {} to {} pixels wide, {} to {} high", report.min_width,
                              report.max_width, report.min_height, report.max_height);
@@ -76,8 +81,9 @@ void print(const data::VerifyReport& report, const data::ImageListing& listing) 
     for (const auto& path : group) std::cout << "  " << path << '\n';
   }
   for (const auto& bad : report.bad) std::cout << "bad: " << bad.reason << '\n';
-  std::cout << fmt::format("{} bad, {} groups of duplicates\n", report.bad.size(),
-                           report.duplicates.size());
+  for (const auto& path : listing.unsupported) std::cout << "not supported: " << path << '\n';
+  std::cout << fmt::format("{} bad, {} of duplicates\n", report.bad.size(),
+                           counted(std::ssize(report.duplicates), "group"));
 }
 
 }  // namespace
@@ -151,16 +157,20 @@ Command data_pack_command() {
             "keep", options->pack.encoding,
             "pixels at --image-size (nothing to decode later) or the image files themselves",
             {{"pixels", data::PackedEncoding::kPixels}, {"files", data::PackedEncoding::kEncoded}});
-        set.bind("image-size", options->pack.image_size, "pixels are packed at this size, square",
-                 1, 8192);
+        set.bind("image-size", options->pack.image_size,
+                 "pixels are packed at this size, square; smaller images as they are", 1, 8192);
+        set.bind_choice<data::Orientation>(
+            "orientation", options->pack.orientation,
+            "of pixels: turned as the EXIF orientation says, or as stored",
+            {{"upright", data::Orientation::kUpright}, {"stored", data::Orientation::kStored}});
         return [options] {
           options->pack.threads = options->threads;
           prepare_output(options->out, options->paths);
           const auto source = options->open();
           data::write_packed_file(options->out, *source, options->pack);
           std::cout << fmt::format(
-              "{}: {} images, {} classes, {:.1f} MB\n", options->out, source->listing().size(),
-              source->listing().num_classes(),
+              "{}: {}, {}, {:.1f} MB\n", options->out, counted(source->listing().size(), "image"),
+              counted(source->listing().num_classes(), "class"),
               static_cast<double>(std::filesystem::file_size(options->out)) / 1e6);
         };
       }};

@@ -9,6 +9,12 @@ void ModelInputOptions::bind(OptionSet& set) {
       "resize-mode", resize_mode, "resize to exactly size x size, or the shorter side",
       {{"exact", data::ResizeOptions::Mode::kExact},
        {"shorter-side", data::ResizeOptions::Mode::kShorterSide}});
+  set.bind_choice<std::optional<data::Orientation>>(
+      "orientation", orientation,
+      "turn images as their EXIF orientation says, or leave them as stored; auto = the model's",
+      {{"auto", std::nullopt},
+       {"upright", data::Orientation::kUpright},
+       {"stored", data::Orientation::kStored}});
   set.bind("crop", crop, "pixels the network sees, cut from the centre; 0 = the model's", 0, 8192);
   set.bind("batch-size", batch_size, "images per network call; 0 = as suits the device", 0, 65536);
   load.bind(set);
@@ -21,6 +27,7 @@ ModelInput ModelInputOptions::load_model() const {
   if (crop > 0) preprocessing.image_size = crop;
   if (resize > 0) preprocessing.resize.size = resize;
   if (resize_mode != data::ResizeOptions::Mode::kExact) preprocessing.resize.mode = resize_mode;
+  if (orientation) preprocessing.resize.orientation = *orientation;
   preprocessing.validate();
   input.model.network->to(compute::set_up_libtorch(compute));
   return input;

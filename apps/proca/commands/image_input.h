@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct ModelInputOptions {
   engine::ModelOptions model;
   int64_t resize = 0;
   data::ResizeOptions::Mode resize_mode = data::ResizeOptions::Mode::kExact;
+  std::optional<data::Orientation> orientation;  ///< empty: the model's
   int64_t crop = 0;
   int64_t batch_size = 0;
   data::LoadOptions load;

@@ -7,8 +7,10 @@
 #include <torch/types.h>
 
 #include "commands/commands.h"
+#include "core/counted.h"
 #include "core/json_text.h"
 #include "proca/adaptation/prototype_memory.h"
+#include "proca/core/error.h"
 #include "proca/engine/model_loading.h"
 #include "proca/state/state_directory.h"
 #include "state/history/state_history.h"
@@ -19,7 +21,18 @@ namespace {
 
 struct InspectCommand {
   std::string state;
+  std::vector<std::string> folders;  // the same without a flag
   bool json = false;
+
+  std::string folder() const {
+    if (folders.size() > 1 || (!folders.empty() && !state.empty())) {
+      throw InvalidOption("proca inspect: one state at a time");
+    }
+    if (folders.empty() && state.empty()) {
+      throw InvalidOption("proca inspect: --state is missing (see proca inspect --help)");
+    }
+    return state.empty() ? folders.front() : state;
+  }
 };
 
 // The prototypes, if the state has any.
@@ -73,14 +86,23 @@ std::string describe_class(int64_t label, const state::Manifest& manifest,
   if (std::binary_search(adapted.begin(), adapted.end(), label)) text = "adapted";
   if (memory.contains(label)) {
     const auto& entry = memory.at(label);
-    text += fmt::format(", {} prototypes of step {}, score {:.3f}", entry.origins.size(),
-                        entry.step + 1, entry.score);
+    text +=
+        fmt::format(", {} of step {}, score {:.3f}",
+                    counted(std::ssize(entry.origins), "prototype"), entry.step + 1, entry.score);
   }
   return text;
 }
 
+std::string describe_adapted_classes(const state::Manifest& manifest) {
+  if (manifest.step > 0 && manifest.adapted_classes.empty()) {
+    return fmt::format("adapted to those in the images ({} labels none)", manifest.method);
+  }
+  return fmt::format("{} adapted", manifest.adapted_classes.size());
+}
+
 void run_inspect(const InspectCommand& options) {
-  const state::StateDirectory state(options.state);
+  const auto folder = options.folder();
+  const state::StateDirectory state(folder);
   const auto& manifest = state.manifest();
   const auto& model = manifest.model;
   int64_t parameters = 0;
@@ -93,7 +115,7 @@ void run_inspect(const InspectCommand& options) {
   const auto kept = state::StateHistory(state.folder()).kept(state);
   const bool ready = manifest.phase == state::Phase::kReady;
   if (options.json) {
-    nlohmann::ordered_json json{{"state", options.state},
+    nlohmann::ordered_json json{{"state", folder},
                                 {"phase", ready ? "ready" : "pretraining"},
                                 {"epochs", manifest.epoch},
                                 {"steps", manifest.step},
@@ -110,9 +132,9 @@ void run_inspect(const InspectCommand& options) {
     std::cout << json_text(json);
     return;
   }
-  std::cout << fmt::format("state       {}\n", options.state);
-  std::cout << fmt::format("source      {} ({}{} epochs{})\n", manifest.source,
-                           ready ? "trained, " : "in training, ", manifest.epoch,
+  std::cout << fmt::format("state       {}\n", folder);
+  std::cout << fmt::format("source      {} ({}{}{})\n", manifest.source,
+                           ready ? "trained, " : "in training, ", counted(manifest.epoch, "epoch"),
                            ready ? "" : " done");
   std::cout << fmt::format("steps       {}{}{}\n", manifest.step,
                            manifest.method.empty() ? "" : " with " + manifest.method,
@@ -120,12 +142,13 @@ void run_inspect(const InspectCommand& options) {
   std::cout << fmt::format("model       {}, {:.2f} million parameters, {} pixels\n", model.backbone,
                            static_cast<double>(parameters) / 1e6, model.preprocessing.image_size);
   if (memory.num_classes() > 0) {
-    std::cout << fmt::format("memory      {} prototypes of {} classes, {:.1f} MB\n", memory.size(),
-                             memory.num_classes(), static_cast<double>(memory.bytes()) / 1e6);
+    std::cout << fmt::format(
+        "memory      {} of {}, {:.1f} MB\n", counted(memory.size(), "prototype"),
+        counted(memory.num_classes(), "class"), static_cast<double>(memory.bytes()) / 1e6);
   }
   if (!kept.empty()) std::cout << fmt::format("kept        {}\n", describe_history(kept));
-  std::cout << fmt::format("classes     {}, {} adapted\n", model.class_names.size(),
-                           manifest.adapted_classes.size());
+  std::cout << fmt::format("classes     {}, {}\n", model.class_names.size(),
+                           describe_adapted_classes(manifest));
   for (size_t label = 0; label < model.class_names.size(); ++label) {
     const auto known = describe_class(static_cast<int64_t>(label), manifest, memory);
     std::cout << fmt::format("{:>6}  {}{}{}\n", label, model.class_names[label],
@@ -138,8 +161,8 @@ void run_inspect(const InspectCommand& options) {
 Command inspect_command() {
   return {"inspect", "what a state directory holds", [](OptionSet& set) {
             const auto options = std::make_shared<InspectCommand>();
-            set.bind("state", options->state, "state directory", "DIR");
-            set.require();
+            set.bind_positional("folder", options->folders, "state directory", "DIR");
+            set.bind("state", options->state, "the same with a flag", "DIR");
             set.bind("json", options->json, "print JSON");
             return [options] { run_inspect(*options); };
           }};

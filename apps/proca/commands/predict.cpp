@@ -7,6 +7,7 @@
 
 #include "commands/commands.h"
 #include "commands/image_input.h"
+#include "core/counted.h"
 #include "core/files/csv.h"
 #include "core/json_text.h"
 #include "core/stopwatch.h"
@@ -99,8 +100,8 @@ std::vector<Prediction> predict(const PredictCommand& options, const ModelInput&
                     }
                   });
   const double seconds = watch.seconds();
-  log_info(fmt::format("{} images in {:.1f} s, {:.1f} images/s", predictions.size(), seconds,
-                       static_cast<double>(predictions.size()) / seconds));
+  log_info(fmt::format("{} in {:.1f} s, {:.1f} images/s", counted(std::ssize(predictions), "image"),
+                       seconds, static_cast<double>(predictions.size()) / seconds));
   return predictions;
 }
 

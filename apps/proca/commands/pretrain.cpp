@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "commands/commands.h"
+#include "core/counted.h"
 #include "distributed/agreement.h"
 #include "distributed/launch.h"
 #include "proca/engine/source_trainer.h"
@@ -20,6 +21,7 @@ Command pretrain_command() {
             const auto options = std::make_shared<Options>();
             set.bind("out", options->out, "state directory to write", "DIR");
             set.require();
+            set.often_used();
             options->training.bind(set);
             return [options, &set] {
               auto& compute = options->training.compute;
@@ -30,8 +32,8 @@ Command pretrain_command() {
               const state::RankFolder out(compute.ranks, options->out);
               const auto result = engine::train_source(options->training, out.path());
               if (!distributed::is_first(compute)) return;
-              std::cout << fmt::format("source model: {} ({} epochs)\n", options->out,
-                                       result.epochs);
+              std::cout << fmt::format("source model: {} ({})\n", options->out,
+                                       counted(result.epochs, "epoch"));
               if (result.holdout_accuracy) {
                 std::cout << fmt::format("held-out accuracy: {:.2f} %\n",
                                          *result.holdout_accuracy * 100);

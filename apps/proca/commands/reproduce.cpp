@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -30,6 +31,7 @@ using Words = std::vector<std::string>;
 using OptionValues = std::map<std::string, Words>;
 
 struct ReproduceCommand {
+  std::string command = "reproduce";
   Words name;
   bool list = false;
   std::string preset;
@@ -38,7 +40,7 @@ struct ReproduceCommand {
   Words seeds;
   Words tasks;
   Words runs;
-  double budget = 0;
+  std::optional<double> budget;
   std::string weights;
   Words settings;
   std::string source_state;
@@ -87,7 +89,7 @@ OptionValues passed_on(const ReproduceCommand& options) {
         "--set tensorboard: the runs of a reproduction would all write to the same places; their "
         "events.jsonl and the report have the same curves");
   }
-  if (options.budget > 0) values["budget"] = {fmt::format("{}", options.budget)};
+  if (options.budget) values["budget"] = {fmt::format("{}", *options.budget)};
   if (!options.weights.empty()) values["weights"] = {fs::absolute(options.weights).string()};
   return values;
 }
@@ -177,21 +179,27 @@ void report_on(const std::string& out, bool has_failed) {
 }
 
 void check(const ReproduceCommand& options) {
-  const auto require = [](bool is_given, const std::string& what) {
+  const auto require = [&](bool is_given, const std::string& what) {
     if (is_given) return;
     throw InvalidOption(
-        fmt::format("proca reproduce: {} is missing (see proca reproduce --help)", what));
+        fmt::format("proca {0}: {1} is missing (see proca {0} --help)", options.command, what));
   };
-  require(!options.name.empty(), "the name of an experiment");
+  const bool is_own = options.command == "experiment";
+  require(!options.name.empty(), is_own ? "the file" : "the name of an experiment");
+  if (is_own && !options.name.front().ends_with(".toml")) {
+    throw InvalidOption(fmt::format(
+        "proca experiment: \"{}\" is no file ending in .toml; proca reproduce has the paper's",
+        options.name.front()));
+  }
   if (options.name.size() > 1) {
     throw InvalidOption(
-        fmt::format("proca reproduce: unexpected argument \"{}\"", options.name[1]));
+        fmt::format("proca {}: unexpected argument \"{}\"", options.command, options.name[1]));
   }
   require(!options.data_root.empty(), "--data-root");
   require(!options.out.empty(), "--out");
 }
 
-void reproduce(const ReproduceCommand& options, const OptionSet& set) {
+void reproduce(const ReproduceCommand& options) {
   if (options.list) return print_list();
   if (const auto launch = distributed::find_launch(); launch && launch->size > 1) {
     throw InputError(
@@ -199,9 +207,6 @@ void reproduce(const ReproduceCommand& options, const OptionSet& set) {
         "`proca run` with ranks");
   }
   check(options);
-  if (*set.find("budget")->chosen && options.budget <= 0) {
-    throw InvalidOption(fmt::format("--budget: {} is not above 0", options.budget));
-  }
   auto whole = protocol::find_experiment(options.name.front());
   if (!options.preset.empty()) whole.preset = options.preset;
   auto experiment = experiments::narrowed(whole, split_labels(options.tasks, whole.tasks),
@@ -237,41 +242,52 @@ void reproduce(const ReproduceCommand& options, const OptionSet& set) {
   if (outcome.failure) fail(*outcome.failure);
 }
 
+// What both commands have.
+void bind(ReproduceCommand& options, OptionSet& set) {
+  set.bind("preset", options.preset,
+           "instead of the experiment's: a name, or your own version as a TOML file", "PRESET");
+  set.bind("data-root", options.data_root, "folder that holds the domains of the preset", "DIR");
+  set.bind("out", options.out, "folder for runs, source models and tables", "DIR");
+  set.bind("seeds", options.seeds, "instead of the experiment's, such as 0,1,2", "INT");
+  set.bind("tasks", options.tasks, "only these, such as \"A->W,W->A\"", "LABEL");
+  set.keep_commas();
+  set.bind("runs", options.runs, "only these rows of the table", "LABEL");
+  set.keep_commas();
+  set.bind_auto("budget", options.budget,
+                "share of the iterations to do, for methods that count them; auto = all", 1e-6,
+                1e3);
+  set.bind("weights", options.weights, "weight file that source training starts from", "FILE");
+  set.bind("set", options.settings, "an option of proca run for every run; again for the next",
+           "NAME=VALUE");
+  set.bind("source-state", options.source_state,
+           "states of source models that exist, {source} and {seed} standing for both", "DIR");
+  set.bind("jobs", options.jobs, "runs at a time; 0 = one per CUDA device, at least one", 0, 4096);
+  set.bind("no-report", options.no_report, "write no report.html");
+  set.bind("threads", options.threads, "of each run; 0 = cores / jobs", 0, 4096);
+}
+
 }  // namespace
 
 Command reproduce_command() {
-  return {
-      "reproduce", "the paper's tables and figures, or your own experiment", [](OptionSet& set) {
-        const auto options = std::make_shared<ReproduceCommand>();
-        set.bind_positional("name", options->name, "name of --list, or a file ending in .toml",
-                            "EXPERIMENT");
-        set.bind("list", options->list, "list the tables and figures");
-        set.bind("preset", options->preset,
-                 "instead of the experiment's: a name, or your own version as a TOML file",
-                 "PRESET");
-        set.bind("data-root", options->data_root, "folder that holds the domains of the preset",
-                 "DIR");
-        set.bind("out", options->out, "folder for runs, source models and tables", "DIR");
-        set.bind("seeds", options->seeds, "instead of the experiment's, such as 0,1,2", "INT");
-        set.bind("tasks", options->tasks, "only these, such as \"A->W,W->A\"", "LABEL");
-        set.keep_commas();
-        set.bind("runs", options->runs, "only these rows of the table", "LABEL");
-        set.keep_commas();
-        set.bind("budget", options->budget,
-                 "share of the iterations to do, for methods that count them; 0 = not given", 0.0);
-        set.bind("weights", options->weights, "weight file that source training starts from",
-                 "FILE");
-        set.bind("set", options->settings,
-                 "an option of proca run for every run; again for the next", "NAME=VALUE");
-        set.bind("source-state", options->source_state,
-                 "states of source models that exist, {source} and {seed} standing for both",
-                 "DIR");
-        set.bind("jobs", options->jobs, "runs at a time; 0 = one per CUDA device, at least one", 0,
-                 4096);
-        set.bind("no-report", options->no_report, "write no report.html");
-        set.bind("threads", options->threads, "of each run; 0 = cores / jobs", 0, 4096);
-        return [options, &set] { reproduce(*options, set); };
-      }};
+  return {"reproduce", "the paper's tables and figures", [](OptionSet& set) {
+            const auto options = std::make_shared<ReproduceCommand>();
+            set.bind_positional("name", options->name, "name of --list, or a file ending in .toml",
+                                "EXPERIMENT");
+            set.bind("list", options->list, "list the tables and figures");
+            bind(*options, set);
+            return [options] { reproduce(*options); };
+          }};
+}
+
+Command experiment_command() {
+  return {"experiment", "your own experiment: many runs and one table", [](OptionSet& set) {
+            const auto options = std::make_shared<ReproduceCommand>();
+            options->command = "experiment";
+            set.bind_positional("file", options->name, "TOML file (docs/reproduce.md)",
+                                "EXPERIMENT");
+            bind(*options, set);
+            return [options] { reproduce(*options); };
+          }};
 }
 
 }  // namespace proca::app

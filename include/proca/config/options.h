@@ -28,6 +28,12 @@ struct Option {
   bool required = false;
   bool splits_at_commas = true;  ///< a list: `--tags a,b` gives two values
   bool decides = true;           ///< whether results depend on it
+  bool often_used = false;       ///< shown first in `--help`
+  /// As TOML: a value that records of results do not mention. It is what earlier versions did,
+  /// which had no such option and whose records must be equal to new ones.
+  std::string unmentioned = {};
+  /// Why a value has no effect beside those of other options; empty where it has one. May be null.
+  std::function<std::string()> idle_because = {};
 
   /// Parses and stores values; throws `InvalidOption` naming the option, the
   /// value and the rule it breaks.
@@ -114,6 +120,20 @@ class OptionSet {
   /// Results do not depend on the option declared last: a run that was cut off may go on with
   /// another value of it.
   void does_not_decide() { options_.back().decides = false; }
+  /// The option declared last is among those that most users want.
+  void often_used() { options_.back().often_used = true; }
+  /// Records of results leave the option declared last out while it has this value, as TOML.
+  void leave_unmentioned(std::string value) { options_.back().unmentioned = std::move(value); }
+  /// The option declared last has an effect only while `has_effect` says so; else a user who
+  /// chose it is told that `needs` is missing, such as "--detection scd".
+  void idle_unless(std::function<bool()> has_effect, std::string needs);
+  /// What puts in values that are known late, before the options are shown as a whole.
+  void complete_before_showing(std::function<void()> complete) { complete_ = std::move(complete); }
+  /// All options as TOML, completed first: read back, they mean the same.
+  std::string completed_toml() const {
+    if (complete_) complete_();
+    return to_toml();
+  }
   /// TOML table of the options declared from here on.
   void begin_section(std::string section) { section_ = std::move(section); }
   /// Put in front of the names declared from here on: with `pretrain-`, `epochs`
@@ -141,6 +161,7 @@ class OptionSet {
   std::vector<Option> options_;
   std::string section_;
   std::string prefix_;
+  std::function<void()> complete_;
 };
 
 template <typename T>

@@ -24,7 +24,7 @@ struct DecodeLimits {
   int64_t max_scans = 100;
 };
 
-/// Decodes a JPEG, PNG or WebP picture. The format is recognised by the first
+/// Decodes a JPEG, PNG, WebP, TIFF, GIF or BMP picture. The format is recognised by the first
 /// bytes; file names play no part.
 ///
 /// The result has the bytes of Pillow's `Image.open(f).convert("RGB")`, because
@@ -35,19 +35,24 @@ struct DecodeLimits {
 /// | JPEG grey, YCbCr, RGB | RGB; accurate DCT, smooth chroma upsampling |
 /// | JPEG CMYK, YCCK | read as Adobe writes it (inverted), without a colour profile |
 /// | PNG grey, 1 to 8 bits | scaled to 0..255 |
-/// | PNG grey, 16 bits | **clipped** at 255, not scaled, as Pillow does |
+/// | PNG grey, 16 bits | the high byte of each sample (Pillow clips at 255) |
 /// | PNG palette | its colours; an index beyond the palette is a grey of that level |
 /// | PNG RGB, 16 bits | the high byte of each sample |
 /// | anything with transparency | alpha is dropped, not composited |
 /// | WebP | lossy or lossless, one frame |
+/// | TIFF | the first picture; 16-bit samples scaled to 0..255, of grey the high byte |
+/// | GIF | the first picture |
+/// | BMP | 1 to 32 bits per pixel, not compressed |
 ///
-/// EXIF orientation, colour profiles and gamma are ignored.
+/// The pixels are as they are stored; `Image::orientation` has what EXIF says of them. Colour
+/// profiles and gamma are ignored.
 ///
 /// `origin` names the picture in messages: usually its path. Throws `InputError`
 /// when the bytes are empty, of an unknown format, truncated, damaged, or
-/// claim a size beyond `limits`; when they are WebP and the build has no WebP;
-/// and for animated WebP. As in Pillow, bytes after the picture, a missing end
-/// marker and damaged JPEG data that the decoder can skip are no errors.
+/// claim a size beyond `limits`; when they are WebP, TIFF or GIF and the build cannot read that;
+/// for animated WebP, run-length compressed BMP and TIFF with rare compressions. As in Pillow,
+/// bytes after the picture, a missing end marker and damaged JPEG data that the decoder can skip
+/// are no errors.
 Image decode_image(std::span<const uint8_t> bytes, std::string_view origin,
                    const DecodeLimits& limits = {});
 

@@ -14,14 +14,23 @@ struct Image {
   int64_t width = 0;
   int64_t height = 0;
   std::vector<uint8_t> pixels;  ///< size = height * width * 3
+  /// How the camera was held, as EXIF numbers it: 1 (pixels as they are) to 8. `upright` turns
+  /// the pixels accordingly.
+  uint8_t orientation = 1;
 
   static constexpr int64_t kChannels = 3;
 
   /// A black image of the given size.
   static Image black(int64_t width, int64_t height) {
-    return {width, height, std::vector<uint8_t>(static_cast<size_t>(width * height * kChannels))};
+    return {.width = width,
+            .height = height,
+            .pixels = std::vector<uint8_t>(static_cast<size_t>(width * height * kChannels))};
   }
 };
+
+/// The picture as it was seen: mirrored and turned by quarters as its orientation says, which is
+/// 1 afterwards.
+Image upright(Image image);
 
 /// Refers to pixels that something else owns: an `Image`, a slice of a packed file, a
 /// rectangle of either. It is passed by value and must not outlive the pixels.

@@ -25,6 +25,12 @@ enum class LabelMeaning {
   kNumber,  ///< the label itself: list files
 };
 
+/// A class that the model does not know, and its images.
+struct UnknownClass {
+  std::string name;
+  int64_t num_images = 0;
+};
+
 /// What a data set contains, without any pixels.
 struct ImageListing {
   std::string origin;  ///< the path the user gave, for messages
@@ -33,6 +39,11 @@ struct ImageListing {
   /// need not all occur; a class without images still has its name here.
   std::vector<std::string> class_names;
   LabelMeaning label_meaning = LabelMeaning::kName;
+  /// Pictures and videos of kinds that cannot be decoded (HEIC, AVIF, SVG, ...), found beside the
+  /// images. They are no part of the data set.
+  std::vector<std::string> unsupported = {};
+  /// Classes that were left out (`UnknownClasses::kLeaveOut`).
+  std::vector<UnknownClass> unknown_classes = {};
 
   bool labelled() const { return !class_names.empty(); }
   int64_t size() const { return static_cast<int64_t>(samples.size()); }
@@ -40,6 +51,10 @@ struct ImageListing {
   /// Number of images by label.
   std::vector<int64_t> count_per_class() const;
 };
+
+/// "3 files of kinds that are not supported (2 HEIC, 1 video), such as a/b.heic". Some must be
+/// there.
+std::string describe_unsupported(const ImageListing& listing);
 
 /// A set of images: its listing, and the pixels on demand.
 class ImageSource {
@@ -66,6 +81,12 @@ enum class Labels {
   kIgnored,   ///< class folders and label columns are not read as labels
 };
 
+/// What to do with class folders that are not among the known classes.
+enum class UnknownClasses {
+  kRefuse,    ///< `InputError` that names the nearest known one
+  kLeaveOut,  ///< without their images, and remember them; an error only if no class is known
+};
+
 struct OpenOptions {
   Labels labels = Labels::kOptional;
   /// Folder that the paths of a list file are relative to; empty for the
@@ -75,6 +96,7 @@ struct OpenOptions {
   /// to them by name, since a data set with only some of the classes would
   /// otherwise be numbered wrongly; labels of a list file are matched by number.
   std::vector<std::string> known_classes = {};
+  UnknownClasses unknown_classes = UnknownClasses::kRefuse;
 };
 
 /// Opens images wherever the program takes a `PATH`:
@@ -84,18 +106,21 @@ struct OpenOptions {
 /// | a folder of folders of images | one class per folder, in alphabetical order |
 /// | a folder of images | none |
 /// | one image file | none |
-/// | a list file (any other text file) | `path label` or `path` per line |
+/// | a list file (any other text file) | `path label`, `path,label` or `path` per line |
 /// | a packed file (`proca data pack`) | as packed |
 ///
-/// Images are files ending in .jpg, .jpeg, .png or .webp, in any case; other
-/// files and names that begin with a dot are ignored. Folders are read in byte
-/// order of the names, so that the order is the same on every computer.
+/// Images are files ending in .jpg, .jpeg, .png, .webp, .tif, .tiff, .gif or .bmp, in any
+/// case; other files and names that begin with a dot are ignored, but pictures of other kinds
+/// are counted, with a warning. Folders are read in byte order of the names, so that the order
+/// is the same on every computer. Where labels are ignored, all images below a folder are
+/// taken, however it is arranged.
 ///
-/// In a list file the last word of a line is the label if it is a whole number
-/// and not the only word; the path may contain spaces. Either every line has a
-/// label or none. Labels are named after the folders of their images if each
-/// label has one folder and no two have the same; otherwise all are named by
-/// their numbers, as are labels that do not occur.
+/// In a list file the last word of a line is the label if it is a whole number and not the only
+/// word; the path may contain spaces. Behind a path that ends as images do, and a blank, tab or
+/// comma, the label may also be the name of a class. Either every line has a label or none, and
+/// all are numbers or all are names. A first line that names the columns (`path,label`) is passed
+/// over. Numbers are named after the folders of their images if each has one folder and no two
+/// have the same; otherwise all are named by their numbers, as are labels that do not occur.
 ///
 /// Throws `InputError` (with `file:line` for list files) when the path is
 /// missing, holds no image, mixes images and folders, names a missing file,

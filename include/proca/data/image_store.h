@@ -10,7 +10,13 @@
 
 namespace proca::data {
 
-/// How an image is brought to the size the store keeps.
+/// What becomes of an image that the camera stored lying or mirrored, as EXIF notes.
+enum class Orientation {
+  kUpright,  ///< it is turned as it was seen
+  kStored,   ///< the note is ignored, as by torchvision and by states of earlier versions
+};
+
+/// How an image is brought upright and to the size the store keeps.
 struct ResizeOptions {
   enum class Mode {
     kExact,        ///< to size x size; changes the aspect ratio
@@ -18,6 +24,7 @@ struct ResizeOptions {
   };
   Mode mode = Mode::kExact;
   int64_t size = 224;
+  Orientation orientation = Orientation::kUpright;
 
   Image apply(Image image) const;
 };

@@ -8,7 +8,7 @@
 
 namespace proca::data {
 
-/// How an image becomes the network's input at inference: resize, centre crop, scale
+/// How an image becomes the network's input at inference: turn upright, resize, centre crop, scale
 /// to [0, 1], subtract `mean`, divide by `std`. It is part of a model and saved with it.
 struct Preprocessing {
   int64_t image_size = 224;  ///< what the network sees is image_size x image_size
@@ -19,7 +19,7 @@ struct Preprocessing {
   std::array<double, 3> std = {0.229, 0.224, 0.225};
 
   ResizeOptions resolved_resize() const {
-    return {resize.mode, resize.size > 0 ? resize.size : image_size};
+    return {resize.mode, resize.size > 0 ? resize.size : image_size, resize.orientation};
   }
   Augmentation centre_crop() const { return {.image_size = image_size}; }
 

@@ -22,17 +22,16 @@ enum class Schedule {
 
 /// The part of the options that depends on where the weights come from.
 ///
-/// | | fine-tuning | from scratch |
-/// |---|---|---|
-/// | when | every other case | `resnet-small` without `weights` |
-/// | epochs | 100 | 15 |
-/// | rate of backbone / classifier | 0.001 / 0.01 | 0.05 / 0.05 |
-/// | schedule | constant | cosine |
-/// | flip | 0.5 | 0 |
+/// | | fine-tuning | from scratch | from scratch, small |
+/// |---|---|---|---|
+/// | when | `weights`, or a `script:` backbone | a ResNet without `weights` | `resnet-small`
+/// without | | epochs | 100 | 100 | 15 | | rate of backbone | 0.001 | 0.1 per 256 images of a batch
+/// | 0.05 | | rate of classifier | 0.01 | 0.1 per 256 images of a batch | 0.05 | | schedule |
+/// constant | cosine | cosine | | flip | 0.5 | 0.5 | 0 |
 ///
-/// Fine-tuning is the recipe that the authors of ProCA used for Office-Home. From
-/// scratch, small pictures such as digits and signs: they are not mirrored, since
-/// a mirrored 2 is no 2.
+/// Fine-tuning is the recipe that the authors of ProCA used for Office-Home. From scratch is
+/// torchvision's rate for ImageNet, which grows with the batch (Goyal et al., 2017), over a cosine.
+/// Small are pictures such as digits and signs: they are not mirrored, since a mirrored 2 is no 2.
 struct Recipe {
   int64_t epochs = 100;
   double lr = 1e-3;
@@ -49,6 +48,7 @@ struct SourceTrainingOptions {
   std::optional<models::StrideIn> stride_in;  ///< empty: what the weight file says, else 3x3
   int64_t image_size = 224;
   int64_t resize = 0;  ///< size before the crop; 0 for image_size * 256 / 224
+  data::Orientation orientation = data::Orientation::kUpright;
   data::Crop crop = data::Crop::kRandom;
   std::optional<double> flip;  ///< probability of mirroring an image
   std::optional<int64_t> epochs;
@@ -74,6 +74,8 @@ struct SourceTrainingOptions {
   void bind_training(OptionSet& options);
   void validate() const;
   int64_t resolved_resize() const;
+  /// Whether the backbone's weights are random before the training.
+  bool from_scratch() const;
   /// The recipe with the fields that are set put in.
   Recipe resolved_recipe() const;
 };

@@ -11,7 +11,8 @@
 namespace proca::methods {
 
 /// `--method NAME` and the options of all methods, as a command offers them: each option
-/// once, however many methods have it. Values go to the chosen method.
+/// once, however many methods have it. Values go to the chosen method. `--method A,B` names
+/// several, of which a command chooses one after the other.
 ///
 /// Example:
 /// ```
@@ -42,11 +43,21 @@ class MethodOptions {
   /// method does not have, `InputError` for a default that no method has.
   Resolved resolve(const std::map<std::string, std::vector<std::string>>& defaults = {}) const;
 
-  const std::string& name() const { return name_; }
-  void set_name(std::string name) { name_ = std::move(name); }
+  /// The chosen method; of several the first one.
+  const std::string& name() const { return names_.front(); }
+  const std::vector<std::string>& names() const { return names_; }
+  void set_name(std::string name) { names_ = {std::move(name)}; }
+  /// Goes on with one of the names. Options that only the others have are left out from now on.
+  void choose_one(const std::string& name);
+
+  /// A sentence for each option that the user gave and that has no effect in `resolved`.
+  std::vector<std::string> idle_options(const Resolved& resolved) const;
 
  private:
-  std::string name_;
+  bool is_for_another(const std::string& option) const;
+
+  std::vector<std::string> names_;
+  std::vector<std::string> beside_;  // the other methods that options may be for
   // What the user gave, by option. Shared with the closures in the OptionSet.
   std::shared_ptr<std::map<std::string, std::vector<std::string>>> given_;
 };

@@ -30,7 +30,7 @@ struct ExportInfo {
 ///
 /// | key          | value                                                             |
 /// |--------------|-------------------------------------------------------------------|
-/// | format       | `pt`, for Python's safetensors readers                            |
+/// | format       | `onnx`, `torchscript`; in safetensors `pt`, for Python's readers  |
 /// | architecture | `resnet50`, or `script`                                           |
 /// | stride_in    | `3x3` or `1x1`; absent for a script                               |
 /// | neck         | layers before the classifier, as `Neck` words them; absent if none  |
@@ -39,8 +39,9 @@ struct ExportInfo {
 /// | mean, std    | JSON array of three numbers                                       |
 /// | input        | the preparation of an image in words                              |
 ///
-/// and `info.extra`. Exporting to safetensors is writing `network->state()` with
-/// this metadata.
+/// and `info.extra`. Values are text; in TorchScript's `proca.json` they are JSON. What this
+/// function returns is that of safetensors. Exporting to safetensors is writing `network->state()`
+/// with this metadata.
 std::map<std::string, std::string> export_metadata(const ClassifierNetwork& network,
                                                    const ExportInfo& info);
 

@@ -6,6 +6,7 @@
 #include "proca/core/file.h"
 
 #include "data/codec/decoders.h"
+#include "data/codec/exif.h"
 
 namespace proca::data {
 namespace {
@@ -15,6 +16,14 @@ constexpr std::string_view kPngStart = "\x89PNG\r\n\x1a\n";
 constexpr std::string_view kWebpStart = "RIFF";
 constexpr std::string_view kWebpKind = "WEBP";
 constexpr size_t kWebpKindOffset = 8;  // after "RIFF" and the length of the file
+constexpr std::string_view kBmpStart = "BM";
+
+bool is_tiff(std::string_view text) {
+  for (const auto* start : {"II*\0", "MM\0*", "II+\0", "MM\0+"}) {  // "+": more than 4 GB
+    if (text.starts_with(std::string_view(start, 4))) return true;
+  }
+  return false;
+}
 
 bool is_webp(std::string_view text) {
   return text.starts_with(kWebpStart) && text.size() > kWebpKindOffset &&
@@ -22,6 +31,16 @@ bool is_webp(std::string_view text) {
 }
 
 }  // namespace
+
+std::string_view image_format(std::string_view start) {
+  if (start.starts_with(kJpegStart)) return "JPEG";
+  if (start.starts_with(kPngStart)) return "PNG";
+  if (is_webp(start)) return "WebP";
+  if (start.starts_with("GIF87a") || start.starts_with("GIF89a")) return "GIF";
+  if (is_tiff(start)) return "TIFF";
+  if (start.starts_with(kBmpStart)) return "BMP";
+  return "";
+}
 
 void throw_undecodable(const EncodedImage& source, std::string_view format,
                        std::string_view problem) {
@@ -55,7 +74,7 @@ void set_size(const EncodedImage& source, int64_t width, int64_t height, Image& 
 
 bool begins_as_image(std::span<const uint8_t> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return text.starts_with(kJpegStart) || text.starts_with(kPngStart) || is_webp(text);
+  return !image_format(text).empty();
 }
 
 Image decode_image(std::span<const uint8_t> bytes, std::string_view origin,
@@ -63,16 +82,26 @@ Image decode_image(std::span<const uint8_t> bytes, std::string_view origin,
   const EncodedImage source{bytes, origin, limits};
   if (bytes.empty()) throw InputError(fmt::format("{}: is empty, not an image", origin));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto format = image_format(text);
   Image image;
-  if (text.starts_with(kJpegStart)) {
+  if (format == "JPEG") {
     decode_jpeg(source, image);
-  } else if (text.starts_with(kPngStart)) {
+    image.orientation = jpeg_orientation(bytes);
+  } else if (format == "PNG") {
     decode_png(source, image);
-  } else if (is_webp(text)) {
+    image.orientation = png_orientation(bytes);
+  } else if (format == "WebP") {
     decode_webp(source, image);
+    image.orientation = webp_orientation(bytes);
+  } else if (format == "GIF") {
+    decode_gif(source, image);
+  } else if (format == "TIFF") {
+    decode_tiff(source, image);
+  } else if (format == "BMP") {
+    decode_bmp(source, image);
   } else {
-    throw InputError(
-        fmt::format("{}: is not an image of a known format (JPEG, PNG or WebP)", origin));
+    throw InputError(fmt::format(
+        "{}: is not an image of a known format (JPEG, PNG, WebP, TIFF, GIF or BMP)", origin));
   }
   return image;
 }

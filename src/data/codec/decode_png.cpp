@@ -3,7 +3,6 @@
 // As in decode_jpeg.cpp, libpng's error callback jumps back to `guarded`; code
 // that runs there holds no object with a destructor.
 
-#include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <png.h>
 
 #include "data/codec/decoders.h"
+#include "data/codec/palette.h"
 
 namespace proca::data {
 namespace {
@@ -56,8 +56,6 @@ class PngDecoder {
     const int colours = png_get_color_type(png_, info_);
     if (colours == PNG_COLOR_TYPE_PALETTE) {
       read_palette_image(image);
-    } else if (colours == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(png_, info_) == 16) {
-      read_deep_grey_image(image);
     } else {
       read_plain_image(image);
     }
@@ -120,39 +118,21 @@ class PngDecoder {
   }
 
   void read_palette_image(Image& image) {
-    // libpng would make unknown indices black. In Pillow the palette is a grey ramp
-    // whose first entries the file replaces.
-    std::array<png_color, 256> palette;
-    for (size_t i = 0; i < palette.size(); ++i) {
-      const auto grey = static_cast<png_byte>(i);
-      palette[i] = {grey, grey, grey};
-    }
+    // libpng would make unknown indices black.
+    Palette palette;
     png_colorp entries = nullptr;
     int num_entries = 0;
     guarded([&] {
       png_get_PLTE(png_, info_, &entries, &num_entries);
       png_set_packing(png_);
     });
-    std::copy_n(entries, num_entries, palette.begin());
+    for (int i = 0; i < num_entries; ++i) {
+      palette.colours[static_cast<size_t>(i)] = {entries[i].red, entries[i].green, entries[i].blue};
+    }
 
     std::vector<uint8_t> indices(static_cast<size_t>(image.width * image.height));
     read_rows(indices.data(), image.width);
-    uint8_t* rgb = image.pixels.data();
-    for (const uint8_t index : indices) {
-      *rgb++ = palette[index].red;
-      *rgb++ = palette[index].green;
-      *rgb++ = palette[index].blue;
-    }
-  }
-
-  void read_deep_grey_image(Image& image) {
-    std::vector<uint8_t> samples(static_cast<size_t>(image.width * image.height * 2));
-    read_rows(samples.data(), image.width * 2);
-    uint8_t* rgb = image.pixels.data();
-    for (size_t i = 0; i < samples.size(); i += 2) {
-      const uint8_t grey = samples[i] > 0 ? 255 : samples[i + 1];  // big-endian, clipped
-      rgb = std::fill_n(rgb, Image::kChannels, grey);
-    }
+    palette.paint(indices, image.pixels.data());
   }
 
   const EncodedImage& source_;

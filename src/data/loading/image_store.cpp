@@ -26,6 +26,7 @@ int64_t next_id() {
 }  // namespace
 
 Image ResizeOptions::apply(Image image) const {
+  if (orientation == Orientation::kUpright) image = upright(std::move(image));
   if (mode == Mode::kShorterSide) return resize_shorter_side(image, size);
   if (image.width == size && image.height == size) return image;
   return resize(image, size, size);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/counted.h"
 #include "proca/core/log.h"
 
 namespace proca::data {
@@ -33,8 +34,8 @@ ImageStore LoadOptions::make_store(std::shared_ptr<const ImageSource> source,
                                        .on_bad_image = on_bad_image,
                                        .threads = threads});
   if (!store.skipped().empty()) {
-    log_warning(fmt::format("{}: skipped {} images that cannot be decoded:", origin,
-                            store.skipped().size()));
+    log_warning(fmt::format("{}: skipped {} that cannot be decoded:", origin,
+                            counted(std::ssize(store.skipped()), "image")));
     for (const auto& skipped : store.skipped()) log_warning("  " + skipped.reason);
   }
   return store;

@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "core/files/path.h"
 #include "core/nearest_word.h"
+#include "data/source/file_kinds.h"
+#include "data/source/folder.h"
 #include "data/source/list_file.h"
 #include "data/source/packed_file.h"
 #include "data/source/subset.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/log.h"
 #include "proca/data/decode.h"
 
 namespace proca::data {
@@ -34,70 +39,6 @@ class ImageFiles final : public ImageSource {
   }
 };
 
-bool has_image_extension(const fs::path& path) {
-  auto extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension == ".jpg" || extension == ".jpeg" || extension == ".png" || extension == ".webp";
-}
-
-struct FolderContent {
-  std::vector<fs::path> images;
-  std::vector<fs::path> folders;
-};
-
-FolderContent read_folder(const fs::path& folder) {
-  FolderContent content;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const auto& path = entry->path();
-    if (path.filename().string().starts_with('.')) continue;
-    std::error_code unreadable;  // Reading the image will say why.
-    if (entry->is_directory(unreadable)) {
-      content.folders.push_back(path);
-    } else if (has_image_extension(path)) {
-      content.images.push_back(path);
-    }
-  }
-  if (error) {
-    throw InputError(fmt::format("{}: cannot be read: {}", folder.string(), error.message()));
-  }
-  // The order depends on the file system.
-  std::sort(content.images.begin(), content.images.end());
-  std::sort(content.folders.begin(), content.folders.end());
-  return content;
-}
-
-ImageListing list_folder(const fs::path& path) {
-  ImageListing listing;
-  listing.origin = path.string();
-  const auto content = read_folder(path);
-  if (!content.images.empty() && !content.folders.empty()) {
-    throw InputError(fmt::format(
-        "{}: holds both images ({}) and folders ({}); expected either a folder per class or "
-        "images alone",
-        path.string(), content.images.front().filename().string(),
-        content.folders.front().filename().string()));
-  }
-  for (const auto& image : content.images) listing.samples.push_back({image.string(), kNoLabel});
-  for (const auto& folder : content.folders) {
-    const auto inner = read_folder(folder);
-    if (inner.images.empty()) {
-      throw InputError(fmt::format(
-          "{}: class folder without images{}", folder.string(),
-          inner.folders.empty() ? "" : fmt::format(" (did you mean {} itself?)", folder.string())));
-    }
-    const auto label = listing.num_classes();
-    listing.class_names.push_back(folder.filename().string());
-    for (const auto& image : inner.images) listing.samples.push_back({image.string(), label});
-  }
-  if (listing.samples.empty()) {
-    throw InputError(fmt::format("{}: holds no image (.jpg, .jpeg, .png or .webp)", path.string()));
-  }
-  return listing;
-}
-
 ImageListing list_file(const fs::path& path, const OpenOptions& options) {
   const auto root = options.root.empty() ? path.parent_path() : options.root;
   auto list = parse_list_file(read_text_file(path), path.string(), root);
@@ -105,7 +46,8 @@ ImageListing list_file(const fs::path& path, const OpenOptions& options) {
     const auto& sample = list.listing.samples[i];
     const auto where = fmt::format("{}:{}", path.string(), list.line_numbers[i]);
     const auto known = static_cast<int64_t>(options.known_classes.size());
-    if (options.labels != Labels::kIgnored && known > 0 && sample.label >= known) {
+    const bool numbered = list.listing.label_meaning == LabelMeaning::kNumber;
+    if (options.labels != Labels::kIgnored && numbered && known > 0 && sample.label >= known) {
       throw InputError(fmt::format("{}: label {} is not below the number of classes, {}", where,
                                    sample.label, known));
     }
@@ -120,21 +62,35 @@ ImageListing list_file(const fs::path& path, const OpenOptions& options) {
   return std::move(list.listing);
 }
 
+constexpr int64_t kUnknownLabel = -2;  // until `without_unknown`
+
+[[noreturn]] void refuse_class(const ImageListing& listing, const std::string& name,
+                               const std::vector<std::string>& known) {
+  const auto nearest = nearest_word(name, known);
+  throw InputError(fmt::format("{}: the model has no class \"{}\"{}", listing.origin, name,
+                               nearest.empty() ? "" : "; the nearest is \"" + nearest + "\""));
+}
+
 // Renumbers class folders as the model numbers them.
-void match_by_name(ImageListing& listing, const std::vector<std::string>& known) {
+void match_by_name(ImageListing& listing, const OpenOptions& options) {
+  const auto& known = options.known_classes;
   if (listing.class_names == known) return;
   const auto counts = listing.count_per_class();
   std::vector<int64_t> label_of;
+  int64_t num_known = 0;
   for (size_t label = 0; label < counts.size(); ++label) {
     const auto& name = listing.class_names[label];
     const auto place = std::find(known.begin(), known.end(), name);
     if (place == known.end() && counts[label] > 0) {
-      const auto nearest = nearest_word(name, known);
-      throw InputError(fmt::format("{}: the model has no class \"{}\"{}", listing.origin, name,
-                                   nearest.empty() ? "" : "; the nearest is \"" + nearest + "\""));
+      if (options.unknown_classes == UnknownClasses::kRefuse) refuse_class(listing, name, known);
+      listing.unknown_classes.push_back({name, counts[label]});
+      label_of.push_back(kUnknownLabel);
+      continue;
     }
     label_of.push_back(place - known.begin());
+    num_known += counts[label];
   }
+  if (num_known == 0) refuse_class(listing, listing.unknown_classes.front().name, known);
   for (auto& sample : listing.samples) sample.label = label_of[static_cast<size_t>(sample.label)];
   listing.class_names = known;
 }
@@ -165,10 +121,21 @@ void apply_labels(ImageListing& listing, const OpenOptions& options) {
   }
   if (options.known_classes.empty()) return;
   if (listing.label_meaning == LabelMeaning::kName) {
-    match_by_name(listing, options.known_classes);
+    match_by_name(listing, options);
   } else {
     match_by_number(listing, options.known_classes);
   }
+}
+
+// Leaves out the images of classes that are not known.
+std::unique_ptr<ImageSource> without_unknown(std::unique_ptr<ImageSource> source) {
+  const auto& listing = source->listing();
+  if (listing.unknown_classes.empty()) return source;
+  std::vector<int64_t> known;
+  for (int64_t i = 0; i < listing.size(); ++i) {
+    if (listing.samples[static_cast<size_t>(i)].label != kUnknownLabel) known.push_back(i);
+  }
+  return subset(std::shared_ptr<const ImageSource>(std::move(source)), known);
 }
 
 // std::filesystem's own exceptions are for programmers.
@@ -191,7 +158,42 @@ ImageListing single_image(const fs::path& path) {
   return listing;
 }
 
+// A command may open the same images several times; what was left out is said once.
+bool is_news(const ImageListing& listing) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  return said.insert(listing.origin).second;
+}
+
+ImageListing list_images(const fs::path& path, bool is_folder, const OpenOptions& options) {
+  if (is_folder) {
+    return options.labels == Labels::kIgnored ? list_all_below(path) : list_labelled_folder(path);
+  }
+  if (has_image_extension(path)) return single_image(path);
+  if (const auto kind = unsupported_kind(path); !kind.empty()) {
+    throw InputError(
+        fmt::format("{}: is a file of the kind {}, which is not supported; convert it "
+                    "to JPEG or PNG",
+                    path.string(), kind));
+  }
+  return begins_as_image(path) ? single_image(path) : list_file(path, options);
+}
+
 }  // namespace
+
+std::string describe_unsupported(const ImageListing& listing) {
+  std::map<std::string, int64_t> count_by_kind;
+  for (const auto& path : listing.unsupported) ++count_by_kind[unsupported_kind(path)];
+  std::string kinds;
+  for (const auto& [kind, count] : count_by_kind) {
+    kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, kind);
+  }
+  const auto total = listing.unsupported.size();
+  return fmt::format("{} {} not supported ({}), such as {}", total,
+                     total == 1 ? "file of a kind that is" : "files of kinds that are", kinds,
+                     listing.unsupported.front());
+}
 
 std::vector<int64_t> ImageListing::count_per_class() const {
   std::vector<int64_t> counts(class_names.size());
@@ -209,18 +211,14 @@ std::unique_ptr<ImageSource> open_images(const fs::path& given, const OpenOption
     auto listing = packed->listing();
     apply_labels(listing, options);
     packed->relabel(std::move(listing));
-    return packed;
+    return without_unknown(std::move(packed));
   }
-  ImageListing listing;
-  if (is_folder) {
-    listing = list_folder(path);
-  } else if (has_image_extension(path)) {
-    listing = single_image(path);
-  } else {
-    listing = list_file(path, options);
+  auto listing = list_images(path, is_folder, options);
+  if (!listing.unsupported.empty() && is_news(listing)) {
+    log_warning(fmt::format("{}: left out {}", listing.origin, describe_unsupported(listing)));
   }
   apply_labels(listing, options);
-  return std::make_unique<ImageFiles>(std::move(listing));
+  return without_unknown(std::make_unique<ImageFiles>(std::move(listing)));
 }
 
 std::unique_ptr<ImageSource> open_images(const std::vector<std::string>& paths,

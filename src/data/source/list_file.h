@@ -17,9 +17,10 @@ struct ListLimits {
   int64_t max_images = 20'000'000;  ///< the whole of ImageNet has 14 million
   /// Every number below the largest label is a class with a name, whether it occurs or not.
   int64_t max_label = 1'000'000;
+  int64_t max_names = 1'000'001;  ///< of classes, where labels are names
 };
 
-/// Parses the text of a list file: one image per line, `path label` or `path`,
+/// Parses the text of a list file: one image per line, `path label`, `path,label` or `path`,
 /// paths relative to `root` (see `open_images` for the details). Blanks and tabs
 /// at both ends of a line, carriage returns, blank lines and a byte order mark
 /// are ignored. `origin` is the file's name for messages.

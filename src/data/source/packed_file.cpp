@@ -80,7 +80,7 @@ class PackedReader final : public PackedImages {
     if (entry.encoding == static_cast<uint32_t>(PackedEncoding::kEncoded)) {
       return decode_image(bytes, name(index));
     }
-    return {entry.width, entry.height, {bytes.begin(), bytes.end()}};
+    return {.width = entry.width, .height = entry.height, .pixels = {bytes.begin(), bytes.end()}};
   }
 
   std::vector<uint8_t> read_encoded(int64_t index) const override {
@@ -215,7 +215,12 @@ PackedImage pack_image(const ImageSource& source, int64_t index, const PackOptio
   packed.entry.label = source.listing().samples[static_cast<size_t>(index)].label;
   packed.entry.encoding = static_cast<uint32_t>(options.encoding);
   if (options.encoding == PackedEncoding::kPixels) {
-    auto image = resize(source.read(index), options.image_size, options.image_size);
+    auto image = source.read(index);
+    if (options.orientation == Orientation::kUpright) image = upright(std::move(image));
+    // Enlarged, it would take more space and hold no more.
+    if (image.width * image.height > options.image_size * options.image_size) {
+      image = resize(image, options.image_size, options.image_size);
+    }
     packed.entry.width = static_cast<uint32_t>(image.width);
     packed.entry.height = static_cast<uint32_t>(image.height);
     packed.bytes = std::move(image.pixels);

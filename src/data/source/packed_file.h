@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "proca/data/image_source.h"
+#include "proca/data/image_store.h"
 
 namespace proca::data {
 
@@ -43,8 +44,10 @@ enum class PackedEncoding : uint32_t {
 
 struct PackOptions {
   PackedEncoding encoding = PackedEncoding::kPixels;
-  /// With `kPixels`: every image is resized to exactly this many pixels square.
+  /// With `kPixels`: an image with more pixels is resized to exactly this many pixels square, one
+  /// with fewer keeps its size.
   int64_t image_size = 224;
+  Orientation orientation = Orientation::kUpright;  ///< with `kPixels`; files keep their EXIF
   int64_t threads = 1;
 };
 

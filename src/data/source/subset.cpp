@@ -86,7 +86,9 @@ std::unique_ptr<ImageSource> subset(const std::shared_ptr<const ImageSource>& so
   ImageListing listing{.origin = whole.origin,
                        .samples = {},
                        .class_names = whole.class_names,
-                       .label_meaning = whole.label_meaning};
+                       .label_meaning = whole.label_meaning,
+                       .unsupported = whole.unsupported,
+                       .unknown_classes = whole.unknown_classes};
   std::vector<PickedImages::Place> places;
   for (const int64_t index : indexes) {
     listing.samples.push_back(whole.samples.at(static_cast<size_t>(index)));

@@ -26,10 +26,10 @@ struct Finding {
 void add_duplicates(const ImageSource& source, std::vector<int64_t> candidates,
                     std::vector<std::vector<std::string>>& duplicates) {
   while (candidates.size() > 1) {
-    const auto reference = source.read(candidates.front()).pixels;
+    const auto reference = upright(source.read(candidates.front())).pixels;
     std::vector<std::string> group;
     std::erase_if(candidates, [&](int64_t index) {
-      if (source.read(index).pixels != reference) return false;
+      if (upright(source.read(index)).pixels != reference) return false;
       group.push_back(source.listing().samples[static_cast<size_t>(index)].path);
       return true;
     });
@@ -49,7 +49,7 @@ VerifyReport verify_images(const ImageSource& source, int64_t threads) {
     throw_if_interrupted("stopped while verifying");
     auto& finding = findings[static_cast<size_t>(i)];
     try {
-      const auto image = source.read(i);
+      const auto image = upright(source.read(i));
       finding = {std::nullopt, image.width, image.height, crc32(image.pixels)};
     } catch (const InputError& error) {
       finding.problem = error.what();

@@ -26,13 +26,20 @@ void bind_detection(PrototypeOptions& values, OptionSet& options) {
   }
   options.bind_choice<std::string>("detection", values.detection.rule,
                                    "how to tell which classes a step shows", rules);
+  const auto needs_rule = [&](const std::string& rule) {
+    options.idle_unless([&values, rule] { return values.detection.rule == rule; },
+                        "--detection " + rule);
+  };
   options.bind("alpha", values.detection.alpha, "threshold of scd", 0.0, 1.0);
+  needs_rule("scd");
   options.bind_choice<GroupWeights>(
       "hbw-weights", values.detection.hbw_weights, "how hbw weighs its two groups",
       {{"count", GroupWeights::kCount}, {"mass", GroupWeights::kMass}});
+  needs_rule("hbw");
   options.bind("label-shift-temperature", values.detection.temperature,
                "softens the probabilities of label-shift", 0.01, 1000.0);
-  bind_cluster_mass(values.detection, options);
+  needs_rule("label-shift");
+  bind_cluster_mass(values.detection, options, [&] { needs_rule("cluster-mass"); });
   options.bind_choice<ModelChoice>(
       "detection-model", values.detection_model, "whose probabilities detection uses",
       {{"source", ModelChoice::kSource}, {"current", ModelChoice::kCurrent}});
@@ -44,6 +51,9 @@ void bind_pseudo_labels(PrototypeOptions& values, OptionSet& options) {
       "whose features are clustered; the first time in a step always the source model's", kModels);
   options.bind("pseudo-labels-every", values.pseudo_labels_every,
                "epochs between new pseudo-labels of the current model", 1, 1'000'000);
+  options.idle_unless(
+      [&values] { return values.resolved_pseudo_label_model() == ModelChoice::kCurrent; },
+      "--pseudo-label-model current");
   options.bind_choice<std::optional<CentroidSpace>>(
       "centroid-space", values.centroid_space, "features as they are, or [q; 1] normalised",
       {{"auto", std::nullopt}, {"raw", CentroidSpace::kRaw}, {"unit", CentroidSpace::kUnit}});
@@ -81,6 +91,9 @@ void bind_losses(PrototypeOptions& values, OptionSet& options) {
         "whose features the source centres are; at first always the source model's", kModels);
     options.bind("centres-every", values.centres_every,
                  "epochs between new centres of the current model", 1, 1'000'000);
+    options.idle_unless(
+        [&values] { return values.resolved_centre_model() == ModelChoice::kCurrent; },
+        "--centre-model current");
   }
   options.bind("contrast-temperature", values.contrast_temperature, "of the contrastive loss", 1e-6,
                1e6);
@@ -96,16 +109,21 @@ void bind_losses(PrototypeOptions& values, OptionSet& options) {
 
 }  // namespace
 
-void bind_cluster_mass(adaptation::DetectionOptions& detection, OptionSet& options) {
+void bind_cluster_mass(adaptation::DetectionOptions& detection, OptionSet& options,
+                       const std::function<void()>& after_each) {
   options.bind("background-correction", detection.correction,
                "how much of what a class gets anyway cluster-mass takes off its evidence", 0.0,
                1.0);
+  after_each();
   options.bind("neighbours", detection.neighbours,
                "images that each one is averaged with, by cluster-mass", 0, 1000);
+  after_each();
   options.bind("candidate-share", detection.candidate_share,
                "candidates of cluster-mass have more than this / classes of the images", 0.0, 0.99);
+  after_each();
   options.bind("least-mass", detection.least_mass,
                "cluster-mass drops classes below this times the mean mass", 0.0, 0.99);
+  after_each();
 }
 
 void PrototypeOptions::bind(OptionSet& options) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "adaptation/herding.h"
@@ -85,7 +86,9 @@ struct PrototypeOptions {
   int64_t resolved_negatives() const;
 };
 
-/// Declares the options of the detection rule `cluster-mass`.
-void bind_cluster_mass(adaptation::DetectionOptions& detection, OptionSet& options);
+/// Declares the options of the detection rule `cluster-mass`; `after_each` is called after each.
+void bind_cluster_mass(
+    adaptation::DetectionOptions& detection, OptionSet& options,
+    const std::function<void()>& after_each = [] {});
 
 }  // namespace proca::methods

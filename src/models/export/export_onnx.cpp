@@ -122,7 +122,9 @@ onnx::ModelProto build(const ClassifierNetwork& network, const ExportInfo& info)
   auto& operator_set = *model.add_opset_import();
   operator_set.set_domain("");
   operator_set.set_version(kOperatorSet);
-  for (const auto& [key, value] : export_metadata(network, info)) {
+  auto metadata = export_metadata(network, info);
+  metadata["format"] = "onnx";
+  for (const auto& [key, value] : metadata) {
     auto& entry = *model.add_metadata_props();
     entry.set_key(key);
     entry.set_value(value);

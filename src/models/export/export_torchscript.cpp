@@ -154,7 +154,12 @@ torch::jit::Module build(const ClassifierNetwork& network) {
 
 void export_torchscript(const std::filesystem::path& path, const ClassifierNetwork& network,
                         const ExportInfo& info) {
-  const auto metadata = export_metadata(network, info);
+  // As values, not as the text that other formats have to hold.
+  nlohmann::json metadata = export_metadata(network, info);
+  for (const auto* key : {"class_names", "image_size", "mean", "std"}) {
+    metadata[key] = nlohmann::json::parse(metadata[key].get<std::string>());
+  }
+  metadata["format"] = "torchscript";
   auto module = build(network);
 
   c10::List<std::string> class_names;
@@ -169,7 +174,7 @@ void export_torchscript(const std::filesystem::path& path, const ClassifierNetwo
   module.register_attribute("std", numbers, std);
 
   std::ostringstream archive;
-  module.save(archive, {{"proca.json", nlohmann::json(metadata).dump(2)}});
+  module.save(archive, {{"proca.json", metadata.dump(2)}});
   write_file(path, archive.view());
 }
 

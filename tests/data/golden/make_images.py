@@ -3,11 +3,14 @@ resize_test.cpp and crop_test.cpp.
 
     /usr/bin/python3 make_images.py
 
-Made with Pillow 9.4.0 (libjpeg-turbo 2.1.5, libwebp 1.2.4), torchvision 0.14.1
+Made with Pillow 9.4.0 (libjpeg-turbo 2.1.5, libwebp 1.2.4, libtiff 4.5.0), torchvision 0.14.1
 and numpy 1.24. Files written beside this script:
 
 * images/<name>.<ext>: an encoded image; images/<name>.<ext>.rgb: the bytes of
-  Pillow's convert("RGB").
+  Pillow's convert("RGB"), or where Pillow clips 16-bit grey, the high byte of each sample.
+* orientation/<n>.jpg, .rgb: a picture with EXIF orientation n, and Pillow's exif_transpose of it;
+  6.png, 6.webp and 6.tif the same for other formats.
+* broken/<name>.<ext>: files that must be refused.
 * transforms.txt: one line per case, `operation source-width source-height
   arguments... : width height`; transforms.bin: the resulting bytes, one case
   after the other. Source pixels are given by `pattern` below.
@@ -19,7 +22,7 @@ import struct
 import zlib
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 from torchvision.transforms import functional as F
 
 HERE = pathlib.Path(__file__).parent
@@ -128,8 +131,8 @@ def pngs():
     grey = rgb[:, :, 0]
     alpha = np.arange(grey.size).reshape(grey.shape) % 256
     deep = rgb.astype(np.uint16) * 256 + 255 - rgb  # low and high bytes differ
-    # Around 255, where 16-bit grey is clipped.
-    deep_grey = np.arange(grey.size).reshape(grey.shape)
+    # Below 255 as well, where Pillow does not clip 16-bit grey.
+    deep_grey = np.arange(grey.size).reshape(grey.shape) * 167
     files = {}
     for bits in (1, 2, 4, 8):
         files[f"grey_{bits}"] = png(grey >> (8 - bits), bits, 0)
@@ -179,6 +182,188 @@ def animated_webp():
     return encoded(frames[0], "WEBP", quality=20, save_all=True, append_images=frames[1:])
 
 
+# --- BMP ------------------------------------------------------------------------
+
+
+def bmp(samples, bits, header=40, palette=b"", masks=None, top_down=False):
+    """Rows of little-endian pixels of `bits` bits, for [H, W]."""
+    rows = b""
+    for row in samples if top_down else samples[::-1]:
+        if bits < 8:
+            each = np.unpackbits(row.astype(np.uint8)[:, None], axis=1)[:, 8 - bits :]
+            line = np.packbits(each.reshape(-1)).tobytes()
+        else:
+            line = b"".join(int(v).to_bytes(bits // 8, "little") for v in row)
+        rows += line + b"\0" * (-len(line) % 4)
+    height, width = samples.shape
+    if header == 12:
+        about = struct.pack("<IHHHH", 12, width, height, 1, bits)
+    else:
+        about = struct.pack("<IiiHHIIiiII", header, width, -height if top_down else height, 1, bits,
+                            3 if masks else 0, len(rows), 2835, 2835, len(palette) // 4, 0)
+        about += struct.pack("<III", *masks) if masks else b""
+        about += b"\0" * (header - len(about))
+    offset = 14 + len(about) + len(palette)
+    return struct.pack("<2sIHHI", b"BM", offset + len(rows), 0, 0, offset) + about + palette + rows
+
+
+def bmps():
+    rgb = scene().astype(np.uint32)
+    grey = scene()[:, :, 0]
+    true = rgb[:, :, 0] << 16 | rgb[:, :, 1] << 8 | rgb[:, :, 2]
+    five = (rgb[:, :, 0] >> 3) << 10 | (rgb[:, :, 1] >> 3) << 5 | rgb[:, :, 2] >> 3
+    six = (rgb[:, :, 0] >> 3) << 11 | (rgb[:, :, 1] >> 2) << 5 | rgb[:, :, 2] >> 3
+    palettes = {bits: b"".join(bytes([i * 37 % 256, i * 91 % 256, i * 53 % 256, 0])
+                               for i in range(1 << bits)) for bits in (1, 4, 8)}
+    files = {f"palette_{bits}": bmp(grey >> (8 - bits), bits, palette=palettes[bits])
+             for bits in (1, 4, 8)}
+    three = b"".join(palettes[4][i : i + 3] for i in range(0, 64, 4))
+    return files | {
+        "palette_core": bmp(grey >> 4, 4, header=12, palette=three),
+        "rgb_24": bmp(true, 24),
+        "rgb_24_top_down": bmp(true, 24, top_down=True),
+        "rgb_32": bmp(true, 32),
+        "rgb_15": bmp(five, 16),
+        "rgb_16": bmp(six, 16, header=108, masks=(0xF800, 0x07E0, 0x001F)),
+    }
+
+
+# --- TIFF and GIF -----------------------------------------------------------------
+
+
+def tiffs():
+    rgb = Image.fromarray(scene())
+    alpha = Image.fromarray((np.arange(WIDTH * HEIGHT).reshape(HEIGHT, WIDTH) % 256).astype(np.uint8))
+    deep = (np.arange(WIDTH * HEIGHT).reshape(HEIGHT, WIDTH) * 167).astype(np.uint16)
+    return {
+        "rgb": encoded(rgb, "TIFF"),
+        "rgb_lzw": encoded(rgb, "TIFF", compression="tiff_lzw"),
+        "rgb_deflate": encoded(rgb, "TIFF", compression="tiff_adobe_deflate"),
+        "rgb_packbits": encoded(rgb, "TIFF", compression="packbits"),
+        "rgba": encoded(Image.merge("RGBA", (*rgb.split(), alpha)), "TIFF"),
+        "grey": encoded(rgb.convert("L"), "TIFF"),
+        "grey_16": encoded(Image.fromarray(deep), "TIFF"),
+        "palette": encoded(rgb.quantize(16), "TIFF"),
+        "bilevel": encoded(rgb.convert("1"), "TIFF", compression="group4"),
+    }
+
+
+def picture_of(gif):
+    """Where the first picture of a GIF begins, behind the palette and extensions."""
+    at = 13 + (3 * 2 ** ((gif[10] & 7) + 1) if gif[10] & 0x80 else 0)
+    while gif[at] == 0x21:
+        at += 2
+        while gif[at]:
+            at += gif[at] + 1
+        at += 1
+    assert gif[at] == 0x2C
+    return at
+
+
+def with_frame_at(data, left, top, width, height):
+    """Moves the picture of a GIF: it covers only a part of the screen."""
+    at = picture_of(data)
+    screen = data[:6] + struct.pack("<HH", width, height) + data[10:at]
+    return screen + b"\x2c" + struct.pack("<HH", left, top) + data[at + 5 :]
+
+
+def gifs():
+    rgb = Image.fromarray(scene())
+    few = rgb.quantize(16)
+    grey = rgb.convert("L")
+    small = Image.fromarray(scene()[:9, :11]).quantize(8)
+    frames = [few, Image.fromarray(255 - scene()).quantize(16)]
+    return {
+        "palette": encoded(few, "GIF", interlace=0),
+        "interlaced": encoded(few, "GIF", interlace=1),
+        "grey": encoded(grey, "GIF", interlace=0),
+        "transparent": encoded(few, "GIF", interlace=0, transparency=3),
+        "animated": encoded(frames[0], "GIF", save_all=True, append_images=frames[1:]),
+        "part_of_the_screen": with_frame_at(encoded(small, "GIF", interlace=0), 5, 4, WIDTH, HEIGHT),
+    }
+
+
+# --- Orientation ------------------------------------------------------------------
+
+
+def exif(orientation):
+    return b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0" + bytes([orientation]) + b"\0\0" * 3
+
+
+def write_orientations(folder):
+    folder.mkdir(exist_ok=True)
+    rgb = Image.fromarray(scene())
+    files = {f"{n}.jpg": encoded(rgb, "JPEG", quality=90, exif=exif(n)) for n in range(1, 9)}
+    files["6.png"] = encoded(rgb, "PNG", exif=exif(6)[6:])
+    files["6.webp"] = encoded(rgb, "WEBP", lossless=True, exif=exif(6))
+    files["6.tif"] = encoded(rgb, "TIFF", tiffinfo={274: 6})
+    for name, data in files.items():
+        path = folder / name
+        path.write_bytes(data)
+        # Pillow turns TIFF by itself, while it decodes.
+        image = Image.open(path)
+        turned = (image if name == "6.tif" else ImageOps.exif_transpose(image)).convert("RGB")
+        path.with_suffix(path.suffix + ".rgb").write_bytes(turned.tobytes())
+
+
+# --- Files to refuse --------------------------------------------------------------
+
+
+def tiff_of(entries, data=b""):
+    """A little-endian TIFF of (tag, type, count, value)."""
+    body = b"".join(struct.pack("<HHII", *entry) for entry in sorted(entries))
+    return b"II*\0\x08\0\0\0" + struct.pack("<H", len(entries)) + body + b"\0\0\0\0" + data
+
+
+def plain_tiff(**changes):
+    tags = {"width": (256, 3, 1, 4), "height": (257, 3, 1, 4), "bits": (258, 3, 1, 8),
+            "codec": (259, 3, 1, 1), "colours": (262, 3, 1, 1), "offset": (273, 4, 1, 122),
+            "samples": (277, 3, 1, 1), "rows": (278, 3, 1, 4), "bytes": (279, 4, 1, 16)}
+    for name, value in changes.items():
+        tags[name] = (*tags[name][:3], value)
+    return tiff_of([t for t in tags.values() if t[3] is not None], bytes(range(16)))
+
+
+def broken():
+    good = bmp(np.zeros((4, 4), np.uint32), 24)
+    def patched(data, offset, new):
+        return data[:offset] + new + data[offset + len(new) :]
+    eight = bmp(np.zeros((4, 4), np.uint32), 8, palette=bytes(8))
+    gif = encoded(Image.fromarray(scene()).quantize(16), "GIF", interlace=0)
+    picture = picture_of(gif)
+    return {
+        # BMP
+        "cut_header.bmp": good[:20],
+        "cut_rows.bmp": good[:-1],
+        "unknown_header.bmp": patched(good, 14, struct.pack("<I", 41000)),
+        "no_width.bmp": patched(good, 18, struct.pack("<i", 0)),
+        "negative_width.bmp": patched(good, 18, struct.pack("<i", -4)),
+        "huge.bmp": patched(good, 18, struct.pack("<ii", 60000, 60000)),
+        "rle.bmp": patched(eight, 30, struct.pack("<I", 1)),
+        "unknown_bits.bmp": patched(good, 28, struct.pack("<H", 7)),
+        "too_many_colours.bmp": patched(eight, 46, struct.pack("<I", 1 << 30)),
+        "offset_beyond_the_end.bmp": patched(good, 10, struct.pack("<I", 1 << 31)),
+        "masks_with_gaps.bmp": bmp(np.zeros((4, 4), np.uint32), 16, header=108, masks=(0x0505, 2, 1)),
+        # GIF
+        "only_header.gif": gif[:13],
+        "no_picture.gif": gif[:picture] + b";",
+        "cut_rows.gif": gif[:-20],
+        "empty_picture.gif": patched(gif, picture + 5, struct.pack("<HH", 0, 4)),
+        "huge.gif": patched(gif, picture + 5, struct.pack("<HH", 65535, 65535)),
+        "bad_code_size.gif": patched(gif, picture + 10, b"\x0d"),
+        # TIFF
+        "no_directory.tif": b"II*\0\xff\xff\0\0",
+        "no_size.tif": tiff_of([(258, 3, 1, 8)]),
+        "empty.tif": plain_tiff(width=0),
+        "huge.tif": plain_tiff(width=60000, height=60000),
+        "too_short_for_its_rows.tif": plain_tiff(width=4000, height=4000),
+        "strip_beyond_the_end.tif": plain_tiff(offset=4000),
+        "rare_compression.tif": plain_tiff(codec=34676),
+        "unknown_compression.tif": plain_tiff(codec=12345),
+        "unknown_colours.tif": plain_tiff(colours=77),
+    }
+
+
 # --- Transforms ---------------------------------------------------------------
 
 RESIZES = [
@@ -209,12 +394,21 @@ def transforms():
 
 def main():
     IMAGES.mkdir(exist_ok=True)
-    for extension, files in {"jpg": jpegs(), "png": pngs(), "webp": webps()}.items():
+    kinds = {"jpg": jpegs(), "png": pngs(), "webp": webps(), "bmp": bmps(), "tif": tiffs(), "gif": gifs()}
+    for extension, files in kinds.items():
         for name, data in files.items():
             path = IMAGES / f"{name}.{extension}"
             path.write_bytes(data)
-            pixels = Image.open(path).convert("RGB").tobytes()
+            image = Image.open(path)
+            if image.mode.startswith("I"):  # 16-bit grey
+                high = (np.array(image).astype(np.uint32) >> 8).astype(np.uint8)
+                image = Image.fromarray(high)
+            pixels = image.convert("RGB").tobytes()
             path.with_suffix(path.suffix + ".rgb").write_bytes(pixels)
+    write_orientations(HERE / "orientation")
+    (HERE / "broken").mkdir(exist_ok=True)
+    for name, data in broken().items():
+        (HERE / "broken" / name).write_bytes(data)
     (HERE / "animated.webp").write_bytes(animated_webp())
 
     lines, results = [], b""

@@ -60,6 +60,7 @@ std::string table(const std::vector<Json>& results) {
 }
 
 void run(const BenchOptions& options) {
+  quiet_unless_asked();
   std::vector<Json> results;
   for (auto* measure : {decode_demo, measure_load, measure_iteration, measure_training,
                         measure_inference, small_step}) {

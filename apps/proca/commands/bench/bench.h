@@ -79,6 +79,9 @@ nlohmann::ordered_json to_json(const Measurement& measurement,
 void print(const Measurement& measurement, const compute::ComputeOptions& compute, bool as_json);
 
 /// Waits for the work queued on a GPU.
+/// Without a --log-level, only the results and what is wrong.
+void quiet_unless_asked();
+
 void synchronize(torch::Device device);
 
 /// Noise, with labels 0, 1, ... in turn if `num_classes` is not 0.

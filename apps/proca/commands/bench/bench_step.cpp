@@ -77,6 +77,7 @@ Command bench_step_command() {
             set.bind("json", options->json, "print JSON on one line");
             options->compute.bind(set);
             return [options] {
+              quiet_unless_asked();
               compute::set_up_libtorch(options->compute);
               print(measure_step(*options), options->compute, options->json);
             };

@@ -14,6 +14,7 @@
 #include "proca/adaptation/prototype_memory.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
+#include "proca/core/log.h"
 #include "proca/core/random.h"
 #include "proca/core/version.h"
 #include "proca/engine/model_loading.h"
@@ -69,10 +70,15 @@ Command network_bench(std::string name, std::string summary,
             const auto options = std::make_shared<BenchOptions>();
             options->bind(set);
             return [options, measure] {
+              quiet_unless_asked();
               compute::set_up_libtorch(options->compute);
               print(measure(*options), options->compute, options->json);
             };
           }};
+}
+
+void quiet_unless_asked() {
+  if (log_level() == LogLevel::kInfo) set_log_level(LogLevel::kWarning);
 }
 
 void synchronize(torch::Device device) {

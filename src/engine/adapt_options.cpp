@@ -78,6 +78,18 @@ int64_t AdaptOptions::resolve_iterations(const methods::TrainingRecipe& recipe) 
 
 void AdaptOptions::bind(OptionSet& options) {
   bind_training(options);
+  options.bind("source", source,
+               "where the source images are now, if not where the state was trained; --root is "
+               "that of their list file, too",
+               "PATH");
+  options.does_not_decide();
+  options.bind_choice<SourceImages>(
+      "source-images", source_images,
+      "which source images to use; auto = those of the folder or, if it is gone, those that the "
+      "state keeps",
+      {{"auto", SourceImages::kAuto},
+       {"folder", SourceImages::kFolder},
+       {"kept", SourceImages::kKept}});
   options.bind("seed", seed, "of every random choice", 0);
   load.bind(options);
   compute.bind(options);

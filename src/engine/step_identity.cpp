@@ -54,7 +54,7 @@ std::string sampled_content(const data::ImageStore& store) {
 }  // namespace
 
 RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& images) {
-  const auto& [options, method, recipe, trains, device] = settings;
+  const auto& [options, method, recipe, trains, device, source] = settings;
   RunIdentity identity;
   const auto add = [&](const char* name, const auto& value) {
     identity.fields.push_back({"", name, fmt::format("{}", value)});
@@ -76,6 +76,7 @@ RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& 
     add(kPrecision, toml_string(effective_precision(settings)));
   }
   identity.add(*method.options, "method");
+  if (!source.empty()) identity.add_note("source images", source);
   identity.add_note(kImages, describe_images(images, options.compute.resolved_threads()));
   return identity;
 }

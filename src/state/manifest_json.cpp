@@ -89,6 +89,8 @@ nlohmann::ordered_json to_json(const Manifest& manifest) {
             {"preprocessing", to_json(model.preprocessing)}}},
           {"source", manifest.source},
           {"source_root", manifest.source_root},
+          {"source_from_state", manifest.source_from_state},
+          {"source_root_from_state", manifest.source_root_from_state},
           {"config_digest", manifest.config_digest},
           {"events_bytes", manifest.events_bytes},
           {"events_crc32", events_crc},
@@ -115,6 +117,8 @@ Manifest manifest_from_json(const nlohmann::json& json) {
   manifest.model.preprocessing = preprocessing_from_json(model.at("preprocessing"));
   manifest.source = json.at("source");
   manifest.source_root = json.at("source_root");
+  manifest.source_from_state = json.value("source_from_state", "");  // Not in earlier versions.
+  manifest.source_root_from_state = json.value("source_root_from_state", "");
   manifest.config_digest = json.at("config_digest");
   manifest.events_bytes = count_from_json(json, "events_bytes");
   const auto events_crc = json.find("events_crc32");

@@ -8,6 +8,8 @@
 
 #include "commands/commands.h"
 #include "core/json_text.h"
+#include "engine/source/kept_source.h"
+#include "engine/source/source_location.h"
 #include "proca/adaptation/prototype_memory.h"
 #include "proca/engine/model_loading.h"
 #include "proca/state/state_directory.h"
@@ -46,6 +48,16 @@ nlohmann::ordered_json memory_json(const adaptation::PrototypeMemory& memory,
   return json;
 }
 
+// The source images that the state keeps; null if there are none.
+nlohmann::ordered_json kept_json(const state::StateDirectory& state) {
+  if (!state.has(state::kKeptSourceFile)) return nullptr;
+  const auto kept = engine::read_kept_source(state);
+  return {{"images", kept.size()},
+          {"per_class", kept.per_class()},
+          {"bytes", kept.bytes()},
+          {"of", kept.num_source_images()}};
+}
+
 // What is known of a class: whether it was adapted, and its prototypes.
 std::string describe_class(int64_t label, const state::Manifest& manifest,
                            const adaptation::PrototypeMemory& memory) {
@@ -71,6 +83,7 @@ void run_inspect(const InspectCommand& options) {
     }
   }
   const auto memory = read_memory(state);
+  const auto source = engine::find_source(manifest, state.folder()).images;
   const bool ready = manifest.phase == state::Phase::kReady;
   if (options.json) {
     nlohmann::ordered_json json{{"state", options.state},
@@ -84,15 +97,22 @@ void run_inspect(const InspectCommand& options) {
                                 {"parameters", parameters},
                                 {"image_size", model.preprocessing.image_size},
                                 {"class_names", model.class_names},
-                                {"source", manifest.source},
+                                {"source", source.string()},
+                                {"kept_source", kept_json(state)},
                                 {"memory", memory_json(memory, model.class_names)}};
     std::cout << json_text(json);
     return;
   }
   std::cout << fmt::format("state       {}\n", options.state);
-  std::cout << fmt::format("source      {} ({}{} epochs{})\n", manifest.source,
+  std::cout << fmt::format("source      {} ({}{} epochs{})\n", source.string(),
                            ready ? "trained, " : "in training, ", manifest.epoch,
                            ready ? "" : " done");
+  if (state.has(state::kKeptSourceFile)) {
+    const auto kept = engine::read_kept_source(state);
+    std::cout << fmt::format("kept source {} of {} images, {} per class, {:.1f} MB\n", kept.size(),
+                             kept.num_source_images(), kept.per_class(),
+                             static_cast<double>(kept.bytes()) / 1e6);
+  }
   std::cout << fmt::format("steps       {}{}{}\n", manifest.step,
                            manifest.method.empty() ? "" : " with " + manifest.method,
                            manifest.adapting ? ", another is under way" : "");

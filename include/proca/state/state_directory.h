@@ -37,8 +37,11 @@ struct Manifest {
   int64_t epoch = 0;  ///< finished epochs of the training under way
   int64_t step = 0;   ///< finished time steps
   ModelDescription model;
-  std::string source;                  ///< absolute path of the source images
-  std::string source_root;             ///< `--root` for a source list; may be empty
+  std::string source;       ///< absolute path of the source images
+  std::string source_root;  ///< `--root` for a source list; may be empty
+  /// The same paths from the state's folder on, if they lie near it: then they are found after
+  /// both have been moved together. Else empty.
+  std::string source_from_state, source_root_from_state;
   std::string config_digest;           ///< of the options that decide the result
   int64_t events_bytes = 0;            ///< length of `events.jsonl` at this checkpoint
   std::optional<uint32_t> events_crc;  ///< CRC-32 of these bytes; states before version 3 have none

@@ -45,12 +45,12 @@ class ProtocolRun {
  public:
   ProtocolRun(const RunOptions& options, const protocol::Preset& preset, fs::path out)
       : options_(options), out_(normalise_path(out)) {
-    const auto target_path = protocol::find_target(preset, options.data_root, options.target);
     if (options_.adapt.load.root.empty()) options_.adapt.load.root = options.data_root;
+    const auto source = list_source(preset);
+    const auto target_path = protocol::find_target(preset, options.data_root, options.target);
     if (options_.keep.per_class > 0) options_.adapt.source_images = engine::SourceImages::kKept;
     options_.pretrain.load = options_.adapt.load;
     take_start_weights();
-    const auto source = list_source(preset);
     class_names_ = source.class_names;
     auto schedule = protocol::make_schedule(preset, options.source, options.target, source,
                                             options.classes_per_step);

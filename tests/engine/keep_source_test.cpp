@@ -20,15 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// 16 bars of each class, as in `test::train_bars`.
-SourceTrainingOptions bars_training(const fs::path& images, int64_t keep = 0) {
-  SourceTrainingOptions training;
-  training.source = images.string();
-  training.backbone = "resnet-small";
-  training.image_size = 16;
+// Bars of 16 pixels, which no resize changes.
+SourceTrainingOptions exact_training(const fs::path& images, int64_t keep) {
+  auto training = test::bars_training(images);
   training.resize = 16;
   training.epochs = 2;
-  training.batch_size = 8;
   training.keep.per_class = keep;
   return training;
 }
@@ -71,7 +67,7 @@ class KeepSourceTest : public ::testing::Test {
   fs::path state_with(int64_t keep, const std::string& name = "state") {
     fs::copy(*shared_ / "bars", folder_ / "bars",
              fs::copy_options::recursive | fs::copy_options::skip_existing);
-    train_source(bars_training(folder_ / "bars", keep), folder_ / name);
+    train_source(exact_training(folder_ / "bars", keep), folder_ / name);
     return folder_ / name;
   }
   void lose_source() { fs::remove_all(folder_ / "bars"); }
@@ -131,7 +127,7 @@ TEST_F(KeepSourceTest, AFinishedTrainingIsGivenImagesWithoutTrainingAgain) {
 }
 
 TEST_F(KeepSourceTest, TooFewBytesAreSaidBeforeTheTraining) {
-  auto training = bars_training(*shared_ / "bars", 3);
+  auto training = exact_training(*shared_ / "bars", 3);
   training.keep.max_bytes = 100;
   test::message_of<InvalidOption>([&] { train_source(training, folder_ / "state"); });
   EXPECT_FALSE(fs::exists(folder_ / "state"));
@@ -187,72 +183,6 @@ TEST_F(KeepSourceTest, AStepUnderWayDoesNotChangeItsSourceImages) {
   EXPECT_NE(message.find("step 1 is under way with other source images"), std::string::npos)
       << message;
 }
-
-// The kept images are as good as the folder if they are all there is: every method, bit by bit.
-class KeptSourceMethodsTest : public KeepSourceTest,
-                              public ::testing::WithParamInterface<std::string> {
- protected:
-  // A checkpoint after every iteration, every batch read anew.
-  static AdaptOptions options() {
-    AdaptOptions options;
-    options.method.set_name(GetParam());
-    options.epochs = 3;
-    if (methods::find_method(GetParam()).recipe.iterations > 0) options.iterations = 6;
-    options.batch_size = 8;
-    options.method_defaults = {{"prototypes", {"3"}},
-                               {"bottleneck", {"8"}},
-                               {"source-epochs", {"1"}},
-                               {"warm-up-epochs", {"1"}},
-                               {"refresh-every", {"3"}}};
-    options.checkpoint_every = 0;
-    options.load.cache_ram = 0;
-    return options;
-  }
-};
-
-TEST_P(KeptSourceMethodsTest, AllKeptImagesAreTheFolder) {
-  const auto reference = state_with(100), state = folder_ / "kept";
-  copy_source_state(reference, state);
-  for (const auto& folder : {reference, state}) {
-    Adapter(options(), folder).adapt(test::target_bars({0, 1}, 8));
-    Adapter(options(), folder).adapt(test::target_bars({2}, 8, 200));
-    lose_source();
-  }
-  expect_equal_states(reference, state);
-}
-
-TEST_P(KeptSourceMethodsTest, AStepWithoutTheFolderThatWasCutOffEndsTheSame) {
-  const auto reference = state_with(3), state = folder_ / "cut";
-  copy_source_state(reference, state);
-  lose_source();
-  Adapter(options(), reference).adapt(test::target_bars({0, 1}, 8));
-  int64_t deaths = 0;
-  for (int64_t reads = 20; deaths < 200; reads += 9) {
-    try {
-      Adapter adapter(options(), state);
-      adapter.adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 8), reads));
-      break;
-    } catch (const Error& error) {
-      ASSERT_STREQ(error.what(), "died");
-      ++deaths;
-    }
-  }
-  EXPECT_LT(deaths, 200);
-  expect_equal_states(reference, state);
-}
-
-std::vector<std::string> every_method() {
-  std::vector<std::string> names;
-  for (const auto& spec : methods::all_methods()) names.emplace_back(spec.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Methods, KeptSourceMethodsTest, ::testing::ValuesIn(every_method()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
 
 }  // namespace
 }  // namespace proca::engine

@@ -53,10 +53,7 @@ class MovedStateTest : public ::testing::Test {
     shared_ = nullptr;
   }
   static SourceTrainingOptions training(const fs::path& images) {
-    SourceTrainingOptions training;
-    training.source = images.string();
-    training.backbone = "resnet-small";
-    training.image_size = 16;
+    auto training = test::bars_training(images);
     training.epochs = 1;
     training.holdout = 0.25;
     return training;

@@ -1,11 +1,10 @@
 // How a prototype memory is saved as tensors and loaded again.
 
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "models/weights/json_tensor.h"
 #include "models/weights/saved_tensors.h"
 #include "proca/adaptation/prototype_memory.h"
 
@@ -18,21 +17,14 @@ using Origins = std::vector<std::vector<std::string>>;
 torch::Tensor encode_origins(const std::vector<ClassPrototypes>& classes) {
   auto json = nlohmann::json::array();
   for (const auto& prototypes : classes) json.push_back(prototypes.origins);
-  // File names are bytes, JSON is UTF-8: what is not becomes U+FFFD.
-  const auto text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  auto bytes = torch::empty({static_cast<int64_t>(text.size())}, torch::kUInt8);
-  std::memcpy(bytes.data_ptr<uint8_t>(), text.data(), text.size());
-  return bytes;
+  return models::json_tensor(json);
 }
 
 Origins decode_origins(const SavedTensors& saved, int64_t num_classes, int64_t per_class) {
-  const auto bytes = saved.read("origins", torch::kUInt8, {-1});
-  const auto* begin = bytes.data_ptr<uint8_t>();
   const auto is_array = [](const nlohmann::json& json, int64_t size) {
     return json.is_array() && static_cast<int64_t>(json.size()) == size;
   };
-  const auto json = nlohmann::json::parse(begin, begin + bytes.numel(), nullptr,
-                                          /*allow_exceptions=*/false);
+  const auto json = models::read_json(saved, "origins");
   if (!is_array(json, num_classes)) {
     saved.refuse("origins", "is not a JSON array with an entry per class");
   }

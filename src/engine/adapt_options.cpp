@@ -94,6 +94,18 @@ methods::OnDoubt AdaptOptions::resolve_on_doubt(const methods::MethodSpec& metho
 
 void AdaptOptions::bind(OptionSet& options) {
   bind_training(options);
+  options.bind("source", source,
+               "where the source images are now, if not where the state was trained; --root is "
+               "that of their list file, too",
+               "PATH");
+  options.does_not_decide();
+  options.bind_choice<SourceImages>(
+      "source-images", source_images,
+      "which source images to use; auto = those of the folder or, if it is gone, those that the "
+      "state keeps",
+      {{"auto", SourceImages::kAuto},
+       {"folder", SourceImages::kFolder},
+       {"kept", SourceImages::kKept}});
   options.bind("keep-steps", keep_steps,
                "earlier steps that are kept, for proca undo and --step of other commands", 1, 1000);
   options.does_not_decide();

@@ -131,8 +131,11 @@ StepOutcome Adapter::adapt(std::shared_ptr<const data::ImageSource> target, Same
 
 RunIdentity Adapter::identify() const {
   const ScopeTimer timer("describing the images");
+  const auto& inputs = *parts_.inputs;
+  const bool uses_source = method_->trains() && method_->uses_source(manifest().step);
   return identify_step(
-      {options_, method_choice_, recipe_, method_->trains(), parts_.inputs->inference().device},
+      {options_, method_choice_, recipe_, method_->trains(), inputs.inference().device,
+       uses_source ? inputs.kept_source() : std::string()},
       parts_.inputs->target());
 }
 

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/counted.h"
-#include "core/files/path.h"
 #include "data/source/subset.h"
 #include "engine/run_identity.h"
+#include "engine/source/source_location.h"
 #include "models/weights/load_weights.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -56,11 +56,8 @@ SourceTrainingSet::SourceTrainingSet(const SourceTrainingOptions& options)
   for (const auto& name : listing().class_names) check_text(name);
 }
 
-void SourceTrainingSet::describe(state::Manifest& manifest) const {
-  manifest.source = fs::absolute(normalise_path(options_.source)).lexically_normal().string();
-  if (!options_.load.root.empty()) {
-    manifest.source_root = fs::absolute(options_.load.root).lexically_normal().string();
-  }
+void SourceTrainingSet::describe(state::Manifest& manifest, const fs::path& folder) const {
+  record_source(manifest, {options_.source, options_.load.root}, folder);
   manifest.source_files = describe_files(listing());
   manifest.model.class_names = listing().class_names;
   manifest.model.preprocessing.image_size = options_.image_size;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -18,8 +19,9 @@ class SourceTrainingSet {
   explicit SourceTrainingSet(const SourceTrainingOptions& options);
 
   const data::ImageListing& listing() const { return source_->listing(); }
-  /// Puts the paths, the names of the classes and the image size into the manifest.
-  void describe(state::Manifest& manifest) const;
+  /// Puts the paths, the names of the classes and the image size into the manifest of the state
+  /// in `folder`.
+  void describe(state::Manifest& manifest, const std::filesystem::path& folder) const;
 
   /// Decodes the images, once. The functions below need them.
   void load(const data::Preprocessing& preprocessing);

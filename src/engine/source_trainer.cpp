@@ -16,6 +16,7 @@
 #include "distributed/agreement.h"
 #include "distributed/launch.h"
 #include "engine/run_identity.h"
+#include "engine/source/training_record.h"
 #include "engine/source_setup.h"
 #include "models/weights/finite_check.h"
 #include "models/weights/load_weights.h"
@@ -41,14 +42,12 @@ namespace fs = std::filesystem;
 namespace F = torch::nn::functional;
 constexpr const char* kLossOfImages = "loss of images";
 
-constexpr const char* kPixels = "pixels";
-
 RunIdentity identify_training(SourceTrainingOptions options, const data::ImageListing& source) {
   OptionSet set;
   options.bind(set);
   RunIdentity identity;
   identity.add(set);
-  identity.add_note("images", describe_images(source));
+  identity.add_note(kImagesNote, describe_images(source));
   return identity;
 }
 
@@ -80,7 +79,8 @@ class SourceTrainer {
         device_(compute::choose_device(options.compute)),
         out_(normalise_path(out)),
         images_(options_) {
-    images_.describe(manifest_);
+    images_.describe(manifest_, out_);
+    options_.keep.fitting(images_.listing().count_per_class(), options_.resolved_resize());
     identity_ = identify_training(options_, images_.listing());
   }
 
@@ -112,7 +112,7 @@ class SourceTrainer {
     const state::StateDirectory state(out_);
     const auto theirs = RunIdentity::parse(state.read_text(state::kConfigFile));
     auto known = theirs;  // without decoding; early versions had no more
-    std::erase_if(known.fields, [](const auto& field) { return field.name == kPixels; });
+    std::erase_if(known.fields, [](const auto& field) { return field.name == kPixelsNote; });
     check_same(known, identity_);
     const bool ready = state.manifest().phase == state::Phase::kReady;
     // Decoding all images only to find that nothing is to do can take minutes.
@@ -137,14 +137,11 @@ class SourceTrainer {
   // Loads the images, if that is still to do, and adds their pixels.
   RunIdentity complete_identity() {
     images_.load(manifest_.model.preprocessing);
-    const auto threads = options_.compute.resolved_threads();
     if (pixels_.empty()) {
-      const auto* holdout = images_.holdout();
-      pixels_ = fmt::format("{:016x} {:016x}", hash_pixels(images_.training(), threads),
-                            holdout != nullptr ? hash_pixels(*holdout, threads) : 0);
+      pixels_ = hash_training_images(images_, options_.compute.resolved_threads());
     }
     auto identity = identity_;
-    identity.add_note(kPixels, pixels_);
+    identity.add_note(kPixelsNote, pixels_);
     return identity;
   }
 
@@ -347,7 +344,9 @@ class SourceTrainer {
 SourceTrainingResult train_source(const SourceTrainingOptions& options, const fs::path& out) {
   options.validate();
   refuse_if_locked(normalise_path(out) / state::kLockFile);
-  return SourceTrainer(options, out).run();
+  const auto result = SourceTrainer(options, out).run();
+  keep_source_images(out, options.keep, options.load, options.compute);
+  return result;
 }
 
 }  // namespace proca::engine

@@ -18,6 +18,7 @@ void SourceTrainingOptions::bind(OptionSet& options) {
                "seconds between checkpoints, at the end of an epoch; 0 = after every epoch", 0,
                1'000'000);
   options.does_not_decide();
+  keep.bind(options);
   options.bind("seed", seed, "of every random choice", 0);
   load.bind(options);
   compute.bind(options);

@@ -219,10 +219,12 @@ void copy_source_state(const state::StateDirectory& source, const std::filesyste
   state::StateWriter writer(folder);
   writer.put_copy(state::kSourceFile, source, state::kSourceFile);
   writer.put_copy(state::kModelFile, source, state::kSourceFile);
-  for (const auto* file : {state::kConfigFile, state::kScriptFile, state::kCentresFile}) {
+  for (const auto* file :
+       {state::kConfigFile, state::kScriptFile, state::kCentresFile, state::kKeptSourceFile}) {
     if (source.has(file)) writer.put_copy(file, source, file);
   }
   auto manifest = source.manifest();
+  record_source(manifest, find_source(manifest, source.folder()), folder);
   manifest.step = 0;
   manifest.events_bytes = 0;
   manifest.events_crc.reset();

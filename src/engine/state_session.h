@@ -8,6 +8,7 @@
 
 #include <torch/types.h>
 
+#include "engine/source/source_location.h"
 #include "proca/compute/device.h"
 #include "proca/data/image_store.h"
 #include "proca/engine/adapter.h"
@@ -66,6 +67,11 @@ class StateSession {
   void commit(state::StateChange change);
   /// Waits until everything is in the state. Throws what kept it out.
   void settle() { saver_->wait(); }
+
+  /// The source images are there from the next commit on.
+  void relocate_source(const SourceLocation& location) {
+    record_source(manifest_, location, folder_);
+  }
 
   /// Gives a method its state after the last finished step.
   void load_method(methods::Method& method);

@@ -67,7 +67,7 @@ std::string sampled_content(const data::ImageStore& store) {
 }  // namespace
 
 RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& images) {
-  const auto& [options, method, recipe, trains, device] = settings;
+  const auto& [options, method, recipe, trains, device, source] = settings;
   RunIdentity identity;
   const auto add = [&](const char* name, const auto& value) {
     identity.fields.push_back({"", name, fmt::format("{}", value)});
@@ -96,6 +96,7 @@ RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& 
     }
   }
   identity.add(*method.options, "method");
+  if (!source.empty()) identity.add_note("source images", source);
   identity.add_note(kImagesNote, describe_images(images, options.compute.resolved_threads()));
   return identity;
 }

@@ -15,6 +15,8 @@ struct StepSettings {
   const methods::TrainingRecipe& recipe;
   bool trains = true;  ///< whether the method does
   torch::Device device = torch::kCPU;
+  /// What identifies the source images, where they are not those of the folder.
+  std::string source = {};
 };
 
 RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& images);

@@ -4,8 +4,10 @@
 #include <torch/types.h>
 
 #include "adaptation/source_centres.h"
+#include "core/files/path.h"
 #include "models/weights/device_copy.h"
 #include "proca/core/error.h"
+#include "proca/core/log.h"
 #include "training/feeds/image_tensors.h"
 
 namespace proca::engine {
@@ -21,19 +23,33 @@ FrozenCache open_cache(const AdaptOptions& options) {
   return FrozenCache(options.compute.ranks ? std::string() : options.frozen_cache);
 }
 
-std::shared_ptr<const data::ImageSource> open_source_of(const state::StateDirectory& state) {
-  const auto& manifest = state.manifest();
-  try {
-    return data::open_images(std::filesystem::path(manifest.source),
-                             {.labels = data::Labels::kRequired,
-                              .root = manifest.source_root,
-                              .known_classes = manifest.model.class_names});
-  } catch (const InputError& error) {
-    throw InputError(
-        fmt::format("{}: adaptation needs the source images that this state was trained on, and "
-                    "they cannot be used any more: {}",
-                    state.folder().string(), error.what()));
+torch::Tensor prior_of(const data::ImageListing& listing) {
+  std::vector<int64_t> labels;
+  for (const auto& sample : listing.samples) labels.push_back(sample.label);
+  return adaptation::class_prior(torch::tensor(labels, torch::kInt64), listing.num_classes());
+}
+
+// Whether a step gets the source images that the state keeps, not those of the folder.
+bool wants_kept_source(const AdaptOptions& options, StateSession& session) {
+  const auto& state = session.files();
+  const bool has_them = state.has(state::kKeptSourceFile);
+  if (options.source_images != SourceImages::kKept) {
+    return options.source_images == SourceImages::kAuto && options.source.empty() && has_them &&
+           !is_there(find_source(state.manifest(), state.folder()).images);
   }
+  if (!options.source.empty()) {
+    throw InvalidOption("--source: cannot be combined with --source-images kept");
+  }
+  if (has_them) return true;
+  throw InputError(
+      fmt::format("{}: keeps no source images; proca pretrain with the options of its training and "
+                  "--keep-source N adds some, without training again",
+                  state.folder().string()));
+}
+
+std::string name_kept_source(const AdaptOptions& options, StateSession& session) {
+  if (!wants_kept_source(options, session)) return {};
+  return "kept, " + session.files().fingerprint(state::kKeptSourceFile);
 }
 
 }  // namespace
@@ -51,16 +67,41 @@ StepInputs::StepInputs(const AdaptOptions& options, std::shared_ptr<StateSession
       source_inference_(with_title(inference_, "source images")),
       target_inference_(with_title(inference_, "target images")),
       normalise_(preprocessing_, inference_.device),
-      source_model_(*session_, inference_, open_cache(options)) {}
+      source_model_(*session_, inference_, open_cache(options)),
+      given_source_{options.source, options.source.empty() ? "" : options.load.root},
+      kept_source_(name_kept_source(options, *session_)) {}
+
+// Those of the folder. A place that is given again is not compared again.
+std::shared_ptr<const data::ImageSource> StepInputs::open_source_images() {
+  const auto& state = session_->files();
+  if (given_source_.images.empty() ||
+      is_found_at(given_source_, state.manifest(), state.folder())) {
+    return open_source_of(state);
+  }
+  auto images = open_relocated_source(state, given_source_, load_, inference_.threads);
+  session_->relocate_source(given_source_);
+  return images;
+}
 
 void StepInputs::open_source(data::LoadOptions load) {
   if (source_) return;
-  const auto images = open_source_of(session_->files());
+  std::shared_ptr<const data::ImageSource> images;
+  if (!kept_source_.empty()) {
+    const auto& state = session_->files();
+    kept_ = read_kept_source(state);
+    images = kept_->images(state.manifest().model.class_names,
+                           (state.folder() / state::kKeptSourceFile).string());
+    log_info(
+        fmt::format("source images: {} that the state keeps, {} per class, in place of all "
+                    "{}; class centres and shares of the classes are those of all",
+                    kept_->size(), kept_->per_class(), kept_->num_source_images()));
+  } else {
+    images = open_source_images();
+    log_info(
+        fmt::format("source images: {} of {}", images->listing().size(), images->listing().origin));
+  }
   source_.emplace(images, images, preprocessing_, training_size(), std::move(load), inference_);
-  std::vector<int64_t> labels;
-  for (const auto& sample : images->listing().samples) labels.push_back(sample.label);
-  source_prior_ = adaptation::class_prior(torch::tensor(labels, torch::kInt64),
-                                          images->listing().num_classes());
+  source_prior_ = kept_ ? kept_->prior() : prior_of(images->listing());
 }
 
 void StepInputs::prepare_source() {
@@ -109,7 +150,9 @@ training::TrainingImages StepInputs::target_for_training() {
 training::TrainingImages StepInputs::source_for_training() {
   open_source(target_->load_beside());
   if (preparing_.valid()) preparing_.get();
-  return shown_in_training(*source_);
+  auto images = shown_in_training(*source_);
+  if (kept_) images.stand_for = kept_->num_source_images();
+  return images;
 }
 
 methods::Predictions StepInputs::predict_target(methods::ModelChoice choice) {
@@ -123,9 +166,11 @@ methods::Predictions StepInputs::predict_target(methods::ModelChoice choice) {
 }
 
 torch::Tensor StepInputs::source_centres(methods::ModelChoice choice) {
-  return choice == methods::ModelChoice::kCurrent
-             ? feature_centres(network_, source_->evaluation(), preprocessing_, source_inference_)
-             : source_model_.centres(*source_, source_inference_);
+  if (choice == methods::ModelChoice::kCurrent) {
+    return feature_centres(network_, source_->evaluation(), preprocessing_, source_inference_);
+  }
+  if (kept_) return kept_->centres.to(inference_.device);
+  return source_model_.centres(*source_, source_inference_);
 }
 
 methods::StepContext StepInputs::context() {

@@ -6,6 +6,8 @@
 
 #include <torch/types.h>
 
+#include "engine/source/kept_source.h"
+#include "engine/source/source_location.h"
 #include "engine/source_model.h"
 #include "engine/state_session.h"
 #include "engine/step_images.h"
@@ -26,6 +28,10 @@ class StepInputs {
   /// `device_images` keeps images on the device, also for other states; null: it makes its own.
   StepInputs(const AdaptOptions& options, std::shared_ptr<StateSession> session,
              std::shared_ptr<training::DeviceImages> device_images = nullptr);
+
+  /// What identifies the source images where they are those that the state keeps; empty where
+  /// they are read from their folder.
+  const std::string& kept_source() const { return kept_source_; }
 
   /// How the network is run over images outside training.
   const InferenceOptions& inference() const { return inference_; }
@@ -56,10 +62,11 @@ class StepInputs {
   methods::StepContext context();
   /// The mean features of the source classes by the source model, float [K, D], if they have
   /// been computed in any process; else undefined.
-  torch::Tensor known_centres() { return source_model_.known_centres(); }
+  torch::Tensor known_centres() { return kept_ ? kept_->centres : source_model_.known_centres(); }
 
  private:
   void open_source(data::LoadOptions load);
+  std::shared_ptr<const data::ImageSource> open_source_images();
   training::TrainingImages shown_in_training(StepImages& images) const;
   methods::Predictions predict_target(methods::ModelChoice choice);
   torch::Tensor source_centres(methods::ModelChoice choice);
@@ -73,6 +80,9 @@ class StepInputs {
   training::PixelNormaliser normalise_;
   models::ClassifierNetwork network_{nullptr};
   SourceModel source_model_;
+  SourceLocation given_source_;  // by the user; empty: where the state says
+  std::string kept_source_;
+  std::optional<KeptSource> kept_;  // once they are open
   std::optional<StepImages> source_;
   torch::Tensor source_prior_;
   std::future<void> preparing_;  // the source images; ends before they do

@@ -27,25 +27,37 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kRunConfigFile = "run.toml";
 
+// The classes of a state, as a listing without images. Classes that are called by their numbers
+// are those of a list file without names.
+data::ImageListing class_listing(const state::StateDirectory& state) {
+  data::ImageListing listing{.origin = state.folder().string(),
+                             .samples = {},
+                             .class_names = state.manifest().model.class_names,
+                             .label_meaning = data::LabelMeaning::kNumber};
+  for (size_t label = 0; label < listing.class_names.size(); ++label) {
+    if (listing.class_names[label] != std::to_string(label)) {
+      listing.label_meaning = data::LabelMeaning::kName;
+    }
+  }
+  return listing;
+}
+
 class ProtocolRun {
  public:
   ProtocolRun(const RunOptions& options, const protocol::Preset& preset, fs::path out)
       : options_(options), out_(normalise_path(out)) {
-    const auto paths =
-        protocol::find_task(preset, options.data_root, options.source, options.target);
     if (options_.adapt.load.root.empty()) options_.adapt.load.root = options.data_root;
-    options_.pretrain.source = paths.source.string();
+    const auto source = list_source(preset);
+    const auto target_path = protocol::find_target(preset, options.data_root, options.target);
+    if (options_.keep.per_class > 0) options_.adapt.source_images = engine::SourceImages::kKept;
     options_.pretrain.load = options_.adapt.load;
     take_start_weights();
-    const auto source = data::open_images(
-        paths.source, {.labels = data::Labels::kRequired, .root = options_.adapt.load.root});
-    class_names_ = source->listing().class_names;
-    source_description_ = engine::describe_images(source->listing());
-    auto schedule = protocol::make_schedule(preset, options.source, options.target,
-                                            source->listing(), options.classes_per_step);
-    target_.emplace(data::open_images(paths.target, {.labels = data::Labels::kRequired,
-                                                     .root = options_.adapt.load.root,
-                                                     .known_classes = class_names_}),
+    class_names_ = source.class_names;
+    auto schedule = protocol::make_schedule(preset, options.source, options.target, source,
+                                            options.classes_per_step);
+    target_.emplace(data::open_images(target_path, {.labels = data::Labels::kRequired,
+                                                    .root = options_.adapt.load.root,
+                                                    .known_classes = class_names_}),
                     std::move(schedule), options_.adapt.load,
                     options_.adapt.compute.resolved_threads());
     check_config();
@@ -95,6 +107,7 @@ class ProtocolRun {
         std::launch::async,
         [this, preprocessing = manifest.model.preprocessing] { target_->load(preprocessing); });
     engine::copy_source_state(source_state, folder);
+    engine::keep_source_images(folder, options_.keep, options_.adapt.load, options_.adapt.compute);
     return decoding;
   }
 
@@ -121,6 +134,23 @@ class ProtocolRun {
     return adapter.adapt(target_->unlabelled(step), engine::SameImages::kAdaptAgain).seconds;
   }
 
+  // The classes of the source images decide the order of the steps. Where the images are gone, a
+  // given state that keeps some knows the classes.
+  data::ImageListing list_source(const protocol::Preset& preset) {
+    if (!options_.source_state.empty() &&
+        !protocol::has_source(preset, options_.data_root, options_.source)) {
+      const auto state = engine::open_ready(source_state_of(options_.seeds.front()));
+      if (state.has(state::kKeptSourceFile)) return class_listing(state);
+    }
+    const auto paths =
+        protocol::find_task(preset, options_.data_root, options_.source, options_.target);
+    options_.pretrain.source = paths.source.string();
+    const auto source = data::open_images(
+        paths.source, {.labels = data::Labels::kRequired, .root = options_.adapt.load.root});
+    source_description_ = engine::describe_images(source->listing());
+    return source->listing();
+  }
+
   // The weights that source training starts from are what most methods' authors start
   // adaptation from.
   void take_start_weights() {
@@ -135,10 +165,9 @@ class ProtocolRun {
   void check_source_state(const state::StateDirectory& state) const {
     const auto identity = engine::RunIdentity::parse(state.read_text(state::kConfigFile));
     const auto* images = identity.find(engine::RunIdentity::kNote, "images");
-    if (state.manifest().model.class_names == class_names_ && images != nullptr &&
-        images->value == source_description_) {
-      return;
-    }
+    const bool same_images =
+        source_description_.empty() || (images != nullptr && images->value == source_description_);
+    if (state.manifest().model.class_names == class_names_ && same_images) return;
     throw InputError(fmt::format("{}: was not trained on the images of {}, {}",
                                  state.folder().string(), options_.source,
                                  options_.pretrain.source));
@@ -152,6 +181,7 @@ class ProtocolRun {
                         fmt::format("classes {}", fmt::join(classes, ", ")));
     }
     identity.add_note("images", engine::describe_images(target_->listing()));
+    if (source_description_.empty()) identity.add_note("source images", "kept");
     return identity;
   }
 
@@ -180,10 +210,12 @@ class ProtocolRun {
     }
   }
 
+  fs::path source_state_of(int64_t seed) const {
+    return replace_all(options_.source_state, "{seed}", std::to_string(seed));
+  }
+
   fs::path prepare_source(int64_t seed) {
-    if (!options_.source_state.empty()) {
-      return replace_all(options_.source_state, "{seed}", std::to_string(seed));
-    }
+    if (!options_.source_state.empty()) return source_state_of(seed);
     auto training = options_.pretrain;
     training.seed = seed;
     training.checkpoint_every = options_.adapt.checkpoint_every;
@@ -205,7 +237,7 @@ class ProtocolRun {
   fs::path out_;
   engine::RunIdentity identity_;
   std::vector<std::string> class_names_;
-  std::string source_description_;
+  std::string source_description_;  // empty where the images are gone
   std::optional<TargetSteps> target_;
   std::shared_ptr<training::DeviceImages> device_images_;  // made for the first seed
 };

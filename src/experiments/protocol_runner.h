@@ -24,6 +24,9 @@ struct RunOptions {
   /// seed. Empty: one is trained per seed.
   std::string source_state;
   std::vector<int64_t> seeds = {0};
+  /// Adapts with so many source images of each class in place of all, as a state does that
+  /// keeps them.
+  engine::KeepSourceOptions keep;
   engine::SourceTrainingOptions pretrain;
   engine::AdaptOptions adapt;
 

@@ -36,6 +36,14 @@ engine::RunIdentity identify_options(RunOptions options) {
   options.bind(set);
   engine::RunIdentity identity;
   identity.add(set);
+  if (options.keep.per_class > 0) {
+    // Left out otherwise, as runs of earlier versions do.
+    const auto add = [&](const char* name, int64_t value) {
+      identity.fields.push_back({"", name, fmt::format("{}", value)});
+    };
+    add("keep-source", options.keep.per_class);
+    add("keep-source-bytes", options.keep.max_bytes);
+  }
   identity.add(*options.adapt.method.resolve(options.adapt.method_defaults).options, "method");
   return identity;
 }

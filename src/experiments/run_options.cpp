@@ -57,6 +57,7 @@ void RunOptions::bind(OptionSet& options) {
   options.bind("source-state", source_state,
                "state of a trained source model, {seed} standing for the seed; else one is trained",
                "DIR");
+  keep.bind(options);
   adapt.bind_training(options);
   pretrain.bind_model(options);
   options.begin_prefix("pretrain-");

@@ -25,12 +25,23 @@ struct Role {
   const std::map<std::string, Words>& domains;
 };
 
+// Where the images of a domain may lie.
+Words places_of(const Role& role, const std::string& domain) {
+  const auto known = role.domains.find(domain);
+  if (known != role.domains.end()) return known->second;
+  return {domain, domain + ".txt", domain + ".pack"};
+}
+
+void check_root(const fs::path& data_root) {
+  if (is_there(data_root)) return;
+  throw InputError(fmt::format("--data-root: {} does not exist", data_root.string()));
+}
+
 fs::path find_domain(const Preset& preset, const Role& role, const fs::path& data_root,
                      const std::string& domain) {
   if (domain.empty()) throw InvalidOption(fmt::format("--{}: names no domain", role.name));
-  const auto known = role.domains.find(domain);
-  const bool is_known = known != role.domains.end();
-  const auto places = is_known ? known->second : Words{domain, domain + ".txt", domain + ".pack"};
+  const bool is_known = role.domains.contains(domain);
+  const auto places = places_of(role, domain);
   const auto found = first_of(places, data_root);
   if (!found.empty()) return found;
   if (is_known || role.domains.empty()) {
@@ -52,11 +63,18 @@ fs::path find_domain(const Preset& preset, const Role& role, const fs::path& dat
 
 TaskPaths find_task(const Preset& preset, const fs::path& data_root, const std::string& source,
                     const std::string& target) {
-  if (!is_there(data_root)) {
-    throw InputError(fmt::format("--data-root: {} does not exist", data_root.string()));
-  }
+  check_root(data_root);
   return {find_domain(preset, {"source", preset.sources}, data_root, source),
           find_domain(preset, {"target", preset.targets}, data_root, target)};
+}
+
+fs::path find_target(const Preset& preset, const fs::path& data_root, const std::string& target) {
+  check_root(data_root);
+  return find_domain(preset, {"target", preset.targets}, data_root, target);
+}
+
+bool has_source(const Preset& preset, const fs::path& data_root, const std::string& source) {
+  return !first_of(places_of({"source", preset.sources}, source), data_root).empty();
 }
 
 }  // namespace proca::protocol

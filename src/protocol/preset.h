@@ -93,6 +93,13 @@ struct TaskPaths {
 TaskPaths find_task(const Preset& preset, const std::filesystem::path& data_root,
                     const std::string& source, const std::string& target);
 
+/// The same for the target alone.
+std::filesystem::path find_target(const Preset& preset, const std::filesystem::path& data_root,
+                                  const std::string& target);
+/// Whether the images of the source are there.
+bool has_source(const Preset& preset, const std::filesystem::path& data_root,
+                const std::string& source);
+
 /// The schedule of a task in terms of the source's labels. Class names in the
 /// order are looked up among the source's, numbers are labels (unless a class folder
 /// has that number as its name). When the source is a list whose classes have no

@@ -98,6 +98,8 @@ nlohmann::ordered_json to_json(const Manifest& manifest) {
           {"source", manifest.source},
           {"source_root", manifest.source_root},
           {"source_files", manifest.source_files},
+          {"source_from_state", manifest.source_from_state},
+          {"source_root_from_state", manifest.source_root_from_state},
           {"config_digest", manifest.config_digest},
           {"events_bytes", manifest.events_bytes},
           {"events_crc32", events_crc},
@@ -124,7 +126,9 @@ Manifest manifest_from_json(const nlohmann::json& json) {
   manifest.model.preprocessing = preprocessing_from_json(model.at("preprocessing"));
   manifest.source = json.at("source");
   manifest.source_root = json.at("source_root");
-  manifest.source_files = json.value("source_files", "");  // Earlier versions have none.
+  manifest.source_files = json.value("source_files", "");            // Earlier versions have none.
+  manifest.source_from_state = json.value("source_from_state", "");  // Not in earlier versions.
+  manifest.source_root_from_state = json.value("source_root_from_state", "");
   manifest.config_digest = json.at("config_digest");
   manifest.events_bytes = count_from_json(json, "events_bytes");
   const auto events_crc = json.find("events_crc32");

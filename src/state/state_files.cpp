@@ -10,10 +10,10 @@ bool is_leftover(const std::string& name) {
 
 bool is_state_file(std::string name) {
   static const std::set<std::string> names = {
-      kManifestFile,      kLockFile,      kEventsFile,   kConfigFile,  kModelFile,
-      kSourceFile,        kOptimizerFile, kScriptFile,   kCentresFile, kMemoryFile,
-      kMethodFile,        kAdaptFile,     kTrainingFile, kStepsFolder, kTrainingMemoryFile,
-      kTrainingAdaptFile, kHistoryFolder};
+      kManifestFile,      kLockFile,      kEventsFile,    kConfigFile,  kModelFile,
+      kSourceFile,        kOptimizerFile, kScriptFile,    kCentresFile, kMemoryFile,
+      kMethodFile,        kAdaptFile,     kTrainingFile,  kStepsFolder, kTrainingMemoryFile,
+      kTrainingAdaptFile, kHistoryFolder, kKeptSourceFile};
   name = name.substr(0, name.find(".tmp-"));
   if (name.ends_with(".next")) name.resize(name.size() - 5);
   return names.contains(name);

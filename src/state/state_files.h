@@ -21,6 +21,7 @@ inline constexpr const char* kSourceFile = "source.safetensors";
 inline constexpr const char* kOptimizerFile = "optimizer.safetensors";
 inline constexpr const char* kScriptFile = "backbone.pt";
 inline constexpr const char* kCentresFile = "centres.safetensors";
+inline constexpr const char* kKeptSourceFile = "kept_source.safetensors";
 inline constexpr const char* kMemoryFile = "memory.safetensors";
 inline constexpr const char* kMethodFile = "method.safetensors";
 inline constexpr const char* kAdaptFile = "adapt.toml";

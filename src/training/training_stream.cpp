@@ -1,5 +1,7 @@
 #include "training/training_stream.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "data/loading/endless_batches.h"
@@ -12,6 +14,11 @@ std::vector<int64_t> labels_of(const data::ImageStore& store) {
   std::vector<int64_t> labels;
   for (int64_t i = 0; i < store.size(); ++i) labels.push_back(store.sample(i).label);
   return labels;
+}
+
+int64_t num_batches(int64_t num_images, int64_t batch_size) {
+  return static_cast<int64_t>(
+      data::training_batches(num_images, batch_size, 0, "length", 0).size());
 }
 
 }  // namespace
@@ -34,8 +41,7 @@ TrainingStream TrainingStream::shuffled(std::string kind) const {
 }
 
 int64_t TrainingStream::pass_length(int64_t batch_size) const {
-  return static_cast<int64_t>(
-      data::training_batches(images_.store->size(), batch_size, 0, "length", 0).size());
+  return num_batches(std::max(images_.store->size(), images_.stand_for), batch_size);
 }
 
 std::unique_ptr<BatchFeed> TrainingStream::load(const EpochRange& range, int64_t batch_size,
@@ -55,9 +61,18 @@ std::unique_ptr<BatchFeed> TrainingStream::load(const EpochRange& range, int64_t
     plan.batches = std::move(batches);
     plan.epochs = std::move(passes);
   } else {
-    const auto pass = data::training_batches(num_images, batch_size, seed_, purpose, range.epoch);
-    plan.batches = {pass.begin() + done, pass.begin() + range.count};
-    plan.epochs.assign(plan.batches.size(), range.epoch);
+    // Nearly always an epoch is one pass; images that stand for more come in several.
+    const int64_t per_pass = num_batches(num_images, batch_size);
+    const int64_t passes = (pass_length(batch_size) + per_pass - 1) / per_pass;
+    data::Batches pass;
+    for (int64_t i = done; i < range.count; ++i) {
+      const int64_t number = range.epoch * passes + i / per_pass;
+      if (plan.epochs.empty() || plan.epochs.back() != number) {
+        pass = data::training_batches(num_images, batch_size, seed_, purpose, number);
+      }
+      plan.batches.push_back(pass.at(static_cast<size_t>(i % per_pass)));
+      plan.epochs.push_back(number);
+    }
   }
   return device_images_->feed(*images_.store, std::move(plan), preprocessing_);
 }

@@ -16,6 +16,9 @@ namespace proca::training {
 struct TrainingImages {
   const data::ImageStore* store = nullptr;  ///< null where a step has none
   data::Augmentation augmentation = {};
+  /// How many images the length of an epoch goes by: those that the images in the store stand
+  /// for, which come several times then. 0: as many as there are.
+  int64_t stand_for = 0;
 };
 
 /// How training images are shown to the network.

@@ -200,6 +200,70 @@ TEST_F(AdaptationTest, CtrlCSavesAndStops) {
             read_text_file(fs::path(reference) / "model.safetensors"));
 }
 
+// Trained here, adapted there: without the source, and with it at another place.
+TEST_F(AdaptationTest, AMovedStateAdaptsWithKeptImagesOrARelocatedSource) {
+  fs::copy(path("source"), path("lost"), fs::copy_options::recursive);
+  run_well({"pretrain", "--source", path("lost"), "--out", path("moving"), "--backbone",
+            "resnet-small", "--image-size", "16", "--epochs", "1", "--batch-size", "8",
+            "--keep-source", "2"});
+  fs::create_directories(path("elsewhere"));
+  fs::rename(path("lost"), path("elsewhere/drawings"));
+  fs::rename(path("moving"), path("elsewhere/state"));
+  const auto state = path("elsewhere/state");
+
+  const auto inspected =
+      nlohmann::json::parse(run_well({"inspect", "--state", state, "--json"}).out);
+  const auto& kept = inspected.at("kept_source");
+  EXPECT_EQ(kept.at("images"), 6);
+  EXPECT_EQ(kept.at("per_class"), 2);
+  EXPECT_EQ(kept.at("bytes"), 6 * 18 * 18 * 3);
+  EXPECT_EQ(kept.at("of"), 48);
+  EXPECT_NE(run_well({"inspect", "--state", state}).out.find("kept source 6 of 48 images"),
+            std::string::npos);
+
+  const auto without = run_well(adapt(state, "day0"));
+  EXPECT_NE(without.err.find("source images: 6 that the state keeps, 2 per class"),
+            std::string::npos)
+      << without.err;
+  auto words = adapt(state, "day1");
+  words.insert(words.end(), {"--source", path("elsewhere/drawings")});
+  const auto with = run_well(words);
+  EXPECT_NE(with.err.find("source images: 48 of "), std::string::npos) << with.err;
+  run_well(adapt(state, "day2"));  // It knows the place now.
+
+  words = adapt(state, "day0");
+  words.insert(words.end(), {"--source", path("target")});
+  const auto refused = run_proca(words);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("are not the images that the source model"), std::string::npos)
+      << refused.err;
+}
+
+TEST_F(AdaptationTest, AProtocolWithFewSourceImagesSharesItsSourceModel) {
+  const std::vector<std::string> few = {"--source-state", path("trained"), "--keep-source", "2"};
+  run_well(run("few", few));
+  EXPECT_NE(read_text_file(path("few/run.toml")).find("keep-source = 2\n"), std::string::npos);
+  EXPECT_NE(read_text_file(path("few/seed-0/adapt.toml")).find("# source images: kept"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(path("trained/kept_source.safetensors")));
+  // And the source images are not needed at all.
+  fs::create_directories(path("rest"));
+  fs::copy(path("target"), path("rest/target"), fs::copy_options::recursive);
+  fs::copy(path("few/seed-0"), path("rest/state"), fs::copy_options::recursive);
+  auto words = run("rest/out", {"--source-state", path("rest/state")});
+  std::replace(words.begin(), words.end(), path(""), path("rest"));
+  fs::rename(path("source"), path("hidden"));
+  const auto without = run_proca(words);
+  fs::rename(path("hidden"), path("source"));
+  EXPECT_EQ(without.exit_code, 0) << without.err;
+  EXPECT_NE(without.err.find("source images: 6 that the state keeps"), std::string::npos)
+      << without.err;
+
+  const auto other = run_proca(run("few", {"--source-state", path("trained")}));
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_NE(other.err.find("keep-source"), std::string::npos) << other.err;
+}
+
 TEST_F(AdaptationTest, AWholeProtocolGivesTablesForEverySeed) {
   const auto result = run_well(run("protocol", {"--seeds", "0,1"}));
   EXPECT_NE(result.out.find("source -> target, proca"), std::string::npos) << result.out;

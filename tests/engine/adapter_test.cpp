@@ -275,6 +275,7 @@ TEST_F(AdapterTest, SourceImagesThatAreGoneAreNamed) {
       [&] { Adapter(options(), folder_ / "state").adapt(test::target_bars({0}, 4)); });
   EXPECT_NE(message.find("lost"), std::string::npos) << message;
   EXPECT_NE(message.find("source images"), std::string::npos) << message;
+  EXPECT_NE(message.find("--source"), std::string::npos) << message;
   EXPECT_EQ(state::StateDirectory(folder_ / "state").manifest().step, 0);
 }
 

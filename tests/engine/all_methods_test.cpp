@@ -33,6 +33,39 @@ class AllMethodsTest : public ::testing::TestWithParam<std::string> {
     return folder_ / name;
   }
 
+  // A state that keeps `keep` source images per class, for steps after `lose_source`. No resize
+  // changes these images.
+  fs::path state_that_keeps(int64_t keep) {
+    test::write_bars(folder_ / "bars", 16);
+    auto training = test::bars_training(folder_ / "bars");
+    training.resize = 16;
+    training.epochs = 2;
+    training.keep.per_class = keep;
+    train_source(training, folder_ / "keeps");
+    return folder_ / "keeps";
+  }
+  void lose_source() { fs::remove_all(folder_ / "bars"); }
+
+  // Adapts a state in several lives, each a little longer than the one before. Returns how many
+  // ended early.
+  static int64_t adapt_until_alive(const fs::path& state) {
+    int64_t deaths = 0;
+    for (int64_t reads = 30; deaths < kMostDeaths; reads += 9) {
+      try {
+        Adapter adapter(options(), state);
+        adapter.adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), reads));
+        break;
+      } catch (const Error& error) {
+        EXPECT_STREQ(error.what(), "died");
+        ++deaths;
+      }
+    }
+    EXPECT_LT(deaths, kMostDeaths);
+    return deaths;
+  }
+
+  static constexpr int64_t kMostDeaths = 200;
+
   // Short, and careful: a checkpoint after every iteration, every batch read anew.
   static AdaptOptions options() {
     AdaptOptions options;
@@ -59,21 +92,30 @@ test::TemporaryFolder* AllMethodsTest::shared_ = nullptr;
 TEST_P(AllMethodsTest, AStepThatWasCutOffAnywhereEndsTheSame) {
   const auto reference = fresh_state("reference"), state = fresh_state("state");
   Adapter(options(), reference).adapt(test::target_bars({0, 1}, 12));
-  int64_t deaths = 0;
-  // Each life gets a little further than the one before.
-  for (int64_t reads = 30; deaths < 200; reads += 9) {
-    try {
-      Adapter adapter(options(), state);
-      adapter.adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), reads));
-      break;
-    } catch (const Error& error) {
-      ASSERT_STREQ(error.what(), "died");
-      ++deaths;
-    }
-  }
-  EXPECT_LT(deaths, 200);
+  const int64_t deaths = adapt_until_alive(state);
   if (methods::find_method(GetParam()).name != "source-only") {
     EXPECT_GT(deaths, 1);
+  }
+  expect_equal_states(reference, state);
+}
+
+TEST_P(AllMethodsTest, AStepWithoutTheSourceFolderThatWasCutOffEndsTheSame) {
+  const auto reference = state_that_keeps(3), state = folder_ / "cut";
+  copy_source_state(reference, state);
+  lose_source();
+  Adapter(options(), reference).adapt(test::target_bars({0, 1}, 12));
+  adapt_until_alive(state);
+  expect_equal_states(reference, state);
+}
+
+// All source images, kept in the state, are as good as their folder.
+TEST_P(AllMethodsTest, AllKeptImagesAreTheFolder) {
+  const auto reference = state_that_keeps(16), state = folder_ / "kept";
+  copy_source_state(reference, state);
+  for (const auto& folder : {reference, state}) {
+    Adapter(options(), folder).adapt(test::target_bars({0, 1}, 12));
+    Adapter(options(), folder).adapt(test::target_bars({2}, 12, 200));
+    lose_source();
   }
   expect_equal_states(reference, state);
 }

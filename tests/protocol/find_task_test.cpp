@@ -89,6 +89,16 @@ TEST_F(FindTaskTest, UnknownDomainIsAnsweredWithTheNearest) {
             "--target: names no domain");
 }
 
+TEST_F(FindTaskTest, TheTargetIsFoundWithoutTheSource) {
+  make_folder("dslr");
+  EXPECT_EQ(find_target(office31_, root_.path(), "dslr"), root_ / "dslr");
+  EXPECT_FALSE(has_source(office31_, root_.path(), "amazon"));
+  make_folder("amazon");
+  EXPECT_TRUE(has_source(office31_, root_.path(), "amazon"));
+  EXPECT_NE(message_of([&] { find_target(office31_, root_.path(), "webcam"); }).find("target"),
+            std::string::npos);
+}
+
 TEST_F(FindTaskTest, MissingRootIsNamed) {
   EXPECT_EQ(message_of([&] { find_task(office31_, root_ / "none", "amazon", "dslr"); }),
             "--data-root: " + in_root("none") + " does not exist");

@@ -15,6 +15,8 @@ json ready() {
   manifest.phase = Phase::kReady;
   manifest.step = 1;
   manifest.model.class_names = {"a", "b"};
+  manifest.source = "/data/photos";
+  manifest.source_from_state = "../photos";
   manifest.adapted_classes = {0, 1};
   manifest.adapting = {2, 3, "digest"};
   json written = to_json(manifest);

@@ -12,16 +12,21 @@
 
 namespace proca::test {
 
-/// Draws bars to `images` and trains a small source model on them in `state`.
-inline void train_bars(const std::filesystem::path& images, const std::filesystem::path& state) {
-  write_bars(images, 16);
+/// How a small source model is trained on bars.
+inline engine::SourceTrainingOptions bars_training(const std::filesystem::path& images) {
   engine::SourceTrainingOptions training;
   training.source = images.string();
   training.backbone = "resnet-small";
   training.image_size = 16;
   training.epochs = 4;
   training.batch_size = 8;
-  engine::train_source(training, state);
+  return training;
+}
+
+/// Draws bars to `images` and trains a small source model on them in `state`.
+inline void train_bars(const std::filesystem::path& images, const std::filesystem::path& state) {
+  write_bars(images, 16);
+  engine::train_source(bars_training(images), state);
 }
 
 /// Bars in other colours: the target domain.

@@ -119,5 +119,30 @@ TEST(TrainingStreamTest, GoesOnInTheMiddleOfAnEpoch) {
   }
 }
 
+// An epoch as long as with all 20: batches of 4, 4, 2, and all again, in other orders.
+TEST(TrainingStreamTest, ImagesThatStandForMoreComeSeveralTimes) {
+  const auto store = noise_store(10);
+  DeviceImages images(torch::kCPU, 0, 2);
+  const TrainingStream few({&store, {.image_size = 8, .crop = data::Crop::kRandom}, 20},
+                           kEightPixels, "source", TrainingStream::Sampling::kShuffled, 3, images);
+  ASSERT_EQ(few.pass_length(4), 5);
+  const EpochRange first{.epoch = 0, .count = 5}, second{.epoch = 1, .count = 5};
+  const auto batches = all_of(*few.load(first, 4, 0));
+  ASSERT_EQ(batches.size(), 5u);
+  const auto indexes = [&](size_t begin, size_t end) {
+    std::vector<torch::Tensor> parts;
+    for (size_t i = begin; i < end; ++i) parts.push_back(batches[i].indexes);
+    return torch::cat(parts);
+  };
+  const auto once = indexes(0, 3), again = indexes(3, 5);
+  EXPECT_TRUE(torch::equal(std::get<0>(once.sort()), torch::arange(10)));
+  EXPECT_EQ(again.size(0), 8);
+  EXPECT_FALSE(torch::equal(again, once.narrow(0, 0, 8)));
+  const auto rest = all_of(*few.load(first, 4, 4));
+  ASSERT_EQ(rest.size(), 1u);
+  EXPECT_TRUE(torch::equal(rest[0].images, batches[4].images));
+  EXPECT_FALSE(torch::equal(all_of(*few.load(second, 4, 0))[0].indexes, batches[0].indexes));
+}
+
 }  // namespace
 }  // namespace proca::training

@@ -9,6 +9,8 @@
 #include "commands/commands.h"
 #include "core/counted.h"
 #include "core/json_text.h"
+#include "engine/source/kept_source.h"
+#include "engine/source/source_location.h"
 #include "proca/adaptation/prototype_memory.h"
 #include "proca/core/error.h"
 #include "proca/engine/model_loading.h"
@@ -78,6 +80,16 @@ std::string describe_history(const std::vector<state::StateHistory::Kept>& kept)
                      static_cast<double>(bytes) / 1e6);
 }
 
+// The source images that the state keeps; null if there are none.
+nlohmann::ordered_json kept_json(const state::StateDirectory& state) {
+  if (!state.has(state::kKeptSourceFile)) return nullptr;
+  const auto kept = engine::read_kept_source(state);
+  return {{"images", kept.size()},
+          {"per_class", kept.per_class()},
+          {"bytes", kept.bytes()},
+          {"of", kept.num_source_images()}};
+}
+
 // What is known of a class: whether it was adapted, and its prototypes.
 std::string describe_class(int64_t label, const state::Manifest& manifest,
                            const adaptation::PrototypeMemory& memory) {
@@ -113,6 +125,7 @@ void run_inspect(const InspectCommand& options) {
   }
   const auto memory = read_memory(state);
   const auto kept = state::StateHistory(state.folder()).kept(state);
+  const auto source = engine::find_source(manifest, state.folder()).images;
   const bool ready = manifest.phase == state::Phase::kReady;
   if (options.json) {
     nlohmann::ordered_json json{{"state", folder},
@@ -126,16 +139,23 @@ void run_inspect(const InspectCommand& options) {
                                 {"parameters", parameters},
                                 {"image_size", model.preprocessing.image_size},
                                 {"class_names", model.class_names},
-                                {"source", manifest.source},
+                                {"source", source.string()},
+                                {"kept_source", kept_json(state)},
                                 {"memory", memory_json(memory, model.class_names)},
                                 {"kept_steps", history_json(kept)}};
     std::cout << json_text(json);
     return;
   }
   std::cout << fmt::format("state       {}\n", folder);
-  std::cout << fmt::format("source      {} ({}{}{})\n", manifest.source,
+  std::cout << fmt::format("source      {} ({}{}{})\n", source.string(),
                            ready ? "trained, " : "in training, ", counted(manifest.epoch, "epoch"),
                            ready ? "" : " done");
+  if (state.has(state::kKeptSourceFile)) {
+    const auto kept = engine::read_kept_source(state);
+    std::cout << fmt::format("kept source {} of {}, {} per class, {:.1f} MB\n", kept.size(),
+                             counted(kept.num_source_images(), "image"), kept.per_class(),
+                             static_cast<double>(kept.bytes()) / 1e6);
+  }
   std::cout << fmt::format("steps       {}{}{}\n", manifest.step,
                            manifest.method.empty() ? "" : " with " + manifest.method,
                            manifest.adapting ? ", another is under way" : "");

@@ -21,6 +21,13 @@ class TrainingWarmUp;
 
 namespace proca::engine {
 
+/// Which source images a step works with.
+enum class SourceImages {
+  kAuto,    ///< those of the folder; where it is gone, those that the state keeps
+  kFolder,  ///< those of the folder
+  kKept,    ///< those that the state keeps (`KeepSourceOptions`)
+};
+
 /// How to adapt. Fields that are empty follow the method's recipe.
 struct AdaptOptions {
   methods::MethodOptions method;
@@ -53,6 +60,10 @@ struct AdaptOptions {
   /// How many iterations that makes per step; 0 for methods that count epochs.
   int64_t resolve_iterations(const methods::TrainingRecipe& recipe) const;
 
+  /// Where the source images are, if not where the state says. They must be those that the
+  /// source model was trained on, pixel by pixel; the state then knows their new place.
+  std::string source;
+  SourceImages source_images = SourceImages::kAuto;
   int64_t seed = 0;
   /// Folder that keeps the source model's outputs for other runs; empty for none. Results do
   /// not depend on it.

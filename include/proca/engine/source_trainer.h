@@ -9,6 +9,7 @@
 #include "proca/config/options.h"
 #include "proca/data/augmentation.h"
 #include "proca/data/load_options.h"
+#include "proca/engine/keep_source.h"
 #include "proca/models/backbone.h"
 #include "proca/protocol/metrics.h"
 
@@ -63,6 +64,7 @@ struct SourceTrainingOptions {
   std::string tensorboard;        ///< folder for TensorBoard's event files; empty for none
   int64_t checkpoint_every = 60;  ///< seconds between checkpoints, at the end of an epoch
   int64_t seed = 0;
+  KeepSourceOptions keep;  ///< of the images, when the training is done
   data::LoadOptions load;
   compute::ComputeOptions compute;
 
@@ -95,6 +97,8 @@ struct SourceTrainingResult {
 /// same number of threads it ends bit-equal to one that was never interrupted;
 /// when it holds a finished one, nothing is done. Other options than the state's
 /// are an `InputError` that names the first one that differs.
+///
+/// Then the images of `options.keep` go into the state, also if the training was done before.
 ///
 /// Throws `InputError` when the images have no labels or fewer than two
 /// classes, and `Error` when the loss is no longer a number.

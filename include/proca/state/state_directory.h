@@ -39,6 +39,9 @@ struct Manifest {
   ModelDescription model;
   std::string source;       ///< absolute path of the source images
   std::string source_root;  ///< `--root` for a source list; may be empty
+  /// The same paths from the state's folder on, if they lie near it: then they are found after
+  /// both have been moved together. Else empty.
+  std::string source_from_state, source_root_from_state;
   /// Sizes and times of the source's files when training began, as a checksum: while they are the
   /// same, so are the pixels. Empty if unknown.
   std::string source_files;

@@ -30,6 +30,8 @@ inline constexpr const char* kPseudoLabelsFile = "pseudo_labels.csv";
 inline constexpr const char* kPrototypesFile = "prototypes.json";
 inline constexpr const char* kStepOptionsFile = "options.toml";
 inline constexpr const char* kMetricsFile = "metrics.json";
+inline constexpr const char* kPredictionsFile = "predictions.csv";
+inline constexpr const char* kHealthFile = "health.json";
 // Of a step under way; the model of the step before stays in place.
 inline constexpr const char* kTrainingFile = "training.safetensors";
 inline constexpr const char* kTrainingMemoryFile = "training_memory.safetensors";

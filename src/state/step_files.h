@@ -16,6 +16,9 @@ std::string detection_json(const methods::StepDecisions& decisions,
 std::string pseudo_labels_csv(const methods::StepDecisions& decisions,
                               const data::ImageStore& target,
                               const std::vector<std::string>& class_names);
+/// What was predicted for each image of a labelled store; `predictions` are labels, in its order.
+std::string predictions_csv(const std::vector<int64_t>& predictions,
+                            const data::ImageStore& labelled);
 /// The prototypes captured in `step` (from 0), and the size of the whole memory.
 std::string prototypes_json(const adaptation::PrototypeMemory& memory, int64_t step,
                             const std::vector<std::string>& class_names);

@@ -31,11 +31,13 @@ export function samplePrototypes({ settings, random, schedule }, label, step, la
   };
 }
 
-// The images behind the mistakes of a step: of every pair at most three have pictures here.
-export function sampleMistakes({ random }, confusion) {
+// The images behind the mistakes of a step: of a pair three at most, and 400 in the document.
+export function sampleMistakes({ settings, random }, confusion) {
+  const pairs = Math.floor(400 / 3 / settings.runs / settings.seeds);
   return confusion
     .filter(([truth, predicted]) => truth !== predicted)
     .sort(([, , a], [, , b]) => b - a)
+    .slice(0, pairs)
     .map(([label, predicted, images]) => ({
       label,
       predicted,

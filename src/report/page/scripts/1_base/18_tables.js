@@ -16,7 +16,13 @@ function dataTable(options) {
   const body = element("tbody");
   const isCompared = (column, row) => comparable(row) && (column.judged?.(row) ?? true);
   const heads = columns.map((column, index) => headCell(column, () => sortBy(index)));
-  const best = columns.map((column) => bestValues(column, rows.filter((row) => isCompared(column, row)), group));
+  const best = columns.map((column) =>
+    bestValues(
+      column,
+      rows.filter((row) => isCompared(column, row)),
+      group,
+    ),
+  );
   let sorted = null; // {index, descending}
 
   function fill(ordered) {
@@ -25,7 +31,9 @@ function dataTable(options) {
         element(
           "tr",
           { class: rowClass?.(row) },
-          columns.map((column, index) => bodyCell(column, row, isCompared(column, row) && best[index], group, index)),
+          columns.map((column, index) =>
+            bodyCell(column, row, isCompared(column, row) && best[index], group, index),
+          ),
         ),
       ),
     );

@@ -35,7 +35,8 @@ const errorBars = overlay("errorBars", (chart, ctx) => {
       const pixel = (y) => chart.scales.y.getPixelForValue(y);
       drawLine(ctx, x, pixel(inside(ends[0])), x, pixel(inside(ends[1])));
       // A bar that is cut off has no cap.
-      for (const y of ends.filter((end) => end === inside(end))) drawLine(ctx, x - 3, pixel(y), x + 3, pixel(y));
+      for (const y of ends.filter((end) => end === inside(end)))
+        drawLine(ctx, x - 3, pixel(y), x + 3, pixel(y));
     });
   });
 });
@@ -83,7 +84,8 @@ function clusterNames(clusters) {
       );
       // Above the middle, so that the points there can be seen.
       const y = scales.y.getPixelForValue(middleOf(places.map((place) => place.y))) - 13;
-      if (taken.some((other) => Math.abs(other.x - x) < other.half + half && Math.abs(other.y - y) < 16)) continue;
+      if (taken.some((other) => Math.abs(other.x - x) < other.half + half && Math.abs(other.y - y) < 16))
+        continue;
       taken.push({ x, y, half });
       ctx.strokeText(text, x, y);
       ctx.fillText(text, x, y);

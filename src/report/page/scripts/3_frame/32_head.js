@@ -4,7 +4,7 @@ function pageHead() {
   const unfinished = report.runs.filter((run) => !isFinished(run));
   const tools = element("div", { class: "page-tools" }, themePicker(redraw));
   const byline = [
-    commonName.replace(/[\s,:]+$/, ""),
+    commonTask(),
     plural(report.runs.length, "run"),
     report.created && `made ${timeText(report.created)} UTC`,
     report.version && `proca ${report.version}`,
@@ -18,6 +18,12 @@ function pageHead() {
     unfinished.length > 0 && unfinishedNotice(unfinished),
     isKnown(report.refresh_s) && refreshNotice(),
   ].filter(Boolean);
+}
+
+// What the names of all runs begin with, unless the title says it.
+function commonTask() {
+  const task = commonName.replace(/[\s,:]+$/, "");
+  return String(report.title ?? "").includes(task) ? null : task;
 }
 
 function unfinishedNotice(runs) {

@@ -6,14 +6,16 @@ const kNoDifference = 0.5;
 function headline() {
   const answer = labelledAnswer() ?? unlabelledAnswer();
   if (!answer) return null;
-  const figures = answer.figures.filter(Boolean).map(({ value, label, kind }) =>
-    element(
-      "div",
-      { class: ["figure", kind].filter(Boolean).join(" ") },
-      element("div", { class: "value" }, value),
-      element("div", { class: "label" }, label),
-    ),
-  );
+  const figures = answer.figures
+    .filter(Boolean)
+    .map(({ value, label, kind }) =>
+      element(
+        "div",
+        { class: ["figure", kind].filter(Boolean).join(" ") },
+        element("div", { class: "value" }, value),
+        element("div", { class: "label" }, label),
+      ),
+    );
   return element(
     "section",
     { id: "headline", "aria-label": "The result in short" },
@@ -39,7 +41,9 @@ function labelledAnswer() {
   }
   const best = methods.reduce((a, b) => (b.accuracy > a.accuracy ? b : a));
   const name = methodName(best.method);
-  const gain = isKnown(best.source) ? best.accuracy - best.source : null;
+  // Of the figures as they are shown, so that they agree.
+  const shown = (value) => Number(value.toFixed(1));
+  const gain = isKnown(best.source) ? shown(best.accuracy) - shown(best.source) : null;
   const compared = isKnown(gain) ? `, source only ${percentText(best.source)}, ${signed(gain)}` : "";
   return {
     figures: [
@@ -78,8 +82,7 @@ function methodResults(runs) {
   const byMethod = new Map();
   for (const run of runs) byMethod.set(run.method, [...(byMethod.get(run.method) ?? []), run]);
   const groups = [...byMethod.values()];
-  const inAll = (run) =>
-    groups.every((group) => group.some((other) => taskKey(other) === taskKey(run)));
+  const inAll = (run) => groups.every((group) => group.some((other) => taskKey(other) === taskKey(run)));
   const common = runs.filter(inAll);
   return [...byMethod].flatMap(([method, all]) => {
     const members = common.length > 0 ? all.filter((run) => common.includes(run)) : all;
@@ -113,7 +116,8 @@ function labelledSentence({ method, members, tasks }, methods, gain) {
 }
 
 function lastFigure({ members }) {
-  const mean = (key) => statistics(members.map((run) => overSeeds(run, (seed) => seed.metrics?.[key]).mean)).mean;
+  const mean = (key) =>
+    statistics(members.map((run) => overSeeds(run, (seed) => seed.metrics?.[key]).mean)).mean;
   const labels = mean("pseudo_label_accuracy_percent");
   if (isKnown(labels)) return { value: percentText(labels), label: "of the pseudo-labels right" };
   const forgotten = mean("forgetting_percent");
@@ -143,15 +147,25 @@ function unlabelledAnswer() {
   const figures = [
     { value: countText(steps.length), label: steps.length === 1 ? "step done" : "steps done" },
     images > 0 && { value: countText(images), label: images === 1 ? "image seen" : "images seen" },
-    isKnown(found) && { value: countText(found), label: `of ${run.classes?.length ?? "all"} classes found in the last step` },
+    isKnown(found) && {
+      value: countText(found),
+      label: `of ${run.classes?.length ?? "all"} classes found in the last step`,
+    },
   ];
   if (!health) {
     const sentence = "These images have no labels, so it is not known how many are recognised.";
     return { figures, verdict: `${plural(steps.length, "step")} done.`, sentence };
   }
-  const trust = isKnown(health.trust) && { value: `${Math.round(100 * health.trust)} %`, label: "of the labels expected right" };
+  const trust = isKnown(health.trust) && {
+    value: `${Math.round(100 * health.trust)} %`,
+    label: "of the labels expected right",
+  };
   return {
-    figures: [{ value: verdictWord(health.verdict), label: "last step", kind: verdictKind(health.verdict) }, trust, ...figures.slice(1)],
+    figures: [
+      { value: verdictWord(health.verdict), label: "last step", kind: verdictKind(health.verdict) },
+      trust,
+      ...figures.slice(1),
+    ],
     verdict: `Step ${steps.at(-1)} is ${health.verdict}.`,
     sentence: String(health.reason ?? ""),
   };
@@ -160,10 +174,20 @@ function unlabelledAnswer() {
 // A source model that no step has changed.
 function untouchedAnswer(run, seed) {
   const points = seed.training?.points ?? [];
-  const accuracy = points.map((point) => point.holdout_accuracy_percent).filter(isKnown).at(-1);
+  const accuracy = points
+    .map((point) => point.holdout_accuracy_percent)
+    .filter(isKnown)
+    .at(-1);
   const figures = [
-    isKnown(accuracy) && { value: percentText(accuracy), label: "right on held-out source images", kind: "baseline" },
-    points.length > 0 && { value: countText(points.length), label: points.length === 1 ? "epoch of source training" : "epochs of source training" },
+    isKnown(accuracy) && {
+      value: percentText(accuracy),
+      label: "right on held-out source images",
+      kind: "baseline",
+    },
+    points.length > 0 && {
+      value: countText(points.length),
+      label: points.length === 1 ? "epoch of source training" : "epochs of source training",
+    },
     run.classes?.length > 0 && { value: countText(run.classes.length), label: "classes" },
   ];
   if (!figures.some(Boolean)) return null;

@@ -12,13 +12,20 @@ function pictureOf({ src, path }, name) {
 }
 
 function baseName(path) {
-  return shortened(String(path ?? kNotKnown).split("/").at(-1), 14);
+  return shortened(
+    String(path ?? kNotKnown)
+      .split("/")
+      .at(-1),
+    14,
+  );
 }
 
 // What source and target look like, of the first run that has pictures: one class per column where
 // the target's classes are known.
 function imageStrips() {
-  const run = report.runs.find(({ pictures }) => pictures?.source?.length > 0 || pictures?.target?.length > 0);
+  const run = report.runs.find(
+    ({ pictures }) => pictures?.source?.length > 0 || pictures?.target?.length > 0,
+  );
   if (!run) return null;
   const { source = [], target = [] } = run.pictures;
   const rows = [
@@ -28,7 +35,12 @@ function imageStrips() {
   const columns = Math.max(...rows.map(({ images }) => images.length));
   return element(
     "div",
-    { id: "strips", style: `--columns: ${columns}`, role: "group", "aria-label": "Some images of source and target" },
+    {
+      id: "strips",
+      style: `--columns: ${columns}`,
+      role: "group",
+      "aria-label": "Some images of source and target",
+    },
     rows.map(({ title, images }) =>
       element(
         "div",

@@ -33,7 +33,10 @@ function summaryTable() {
           { title: `${figure.key} deviation`, value: (run) => figureOf(run, figure).deviation },
         ],
       })),
-      { ...formatted("Time", meanSeconds, durationText), csv: [{ title: "seconds mean", value: meanSeconds }] },
+      {
+        ...formatted("Time", meanSeconds, durationText),
+        csv: [{ title: "seconds mean", value: meanSeconds }],
+      },
     ].filter(Boolean),
   });
 }
@@ -54,7 +57,10 @@ function meanSeconds(run) {
 function runCell(run) {
   const name =
     report.runs.length > 1
-      ? button(runName(run), () => showRun(run), { class: "link", title: `${fullName(run)}: show it in detail` })
+      ? button(runName(run), () => showRun(run), {
+          class: "link",
+          title: `${fullName(run)}: show it in detail`,
+        })
       : runName(run);
   const badge = !isFinished(run) && element("span", { class: "badge" }, progressText(run));
   return element("span", { class: "run-cell" }, name, badge);

@@ -35,7 +35,11 @@ function healthRows(seed) {
 function trustTable({ run, seed }) {
   const rows = healthRows(seed);
   const share = (title, key) => ({
-    ...formatted(title, (row) => row[key], (value) => decimals(isKnown(value) ? 100 * value : null, 0)),
+    ...formatted(
+      title,
+      (row) => row[key],
+      (value) => decimals(isKnown(value) ? 100 * value : null, 0),
+    ),
     csv: [{ title: key, value: (row) => row[key] }],
   });
   const confidence = (row) =>
@@ -48,7 +52,8 @@ function trustTable({ run, seed }) {
       title: "Verdict",
       text: true,
       value: (row) => row.verdict,
-      show: ({ verdict }) => element("span", { class: `verdict-badge ${verdictKind(verdict) ?? ""}` }, verdictWord(verdict)),
+      show: ({ verdict }) =>
+        element("span", { class: `verdict-badge ${verdictKind(verdict) ?? ""}` }, verdictWord(verdict)),
     },
     { title: "Why", text: true, value: (row) => row.reason },
     share("Labels expected right, %", "trust"),

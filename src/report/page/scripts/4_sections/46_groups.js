@@ -37,7 +37,10 @@ function groupMatrix({ run, seed, column }) {
   ];
   const body = rows.map((row) => groupRow(row, range));
   const text = `Row t: after step t. Column j: accuracy on the classes that arrive at step j; read down to see a group being learnt and forgotten. In percent; the colour grows stronger from ${range.low} to ${range.high}. Outlined: the group arrives at this step. Without colour: it has not arrived yet.`;
-  const table = tableBox(name, "heat", heads, element("tbody", {}, body), [element("h3", {}, "Class groups"), ...tools]);
+  const table = tableBox(name, "heat", heads, element("tbody", {}, body), [
+    element("h3", {}, "Class groups"),
+    ...tools,
+  ]);
   return element("div", {}, table, paragraph(text, "aside"));
 }
 

@@ -36,10 +36,7 @@ function evidenceSection(view) {
     (entry) => entry.score,
     true,
   );
-  return [
-    paragraph(detectionSentence(run, entries), "finding"),
-    evidenceFigure(view, detection, entries),
-  ];
+  return [paragraph(detectionSentence(run, entries), "finding"), evidenceFigure(view, detection, entries)];
 }
 
 function outcomeOf({ detected, present }) {
@@ -82,7 +79,8 @@ function evidenceFigure(view, detection, entries) {
     body.replaceChildren(...shown.map((entry) => evidenceRow(run, detection, entry, scale)));
   };
   fill();
-  const toggleText = () => (open() ? "Fewer classes" : `${plural(tail, "more class", "more classes")}, all dropped`);
+  const toggleText = () =>
+    open() ? "Fewer classes" : `${plural(tail, "more class", "more classes")}, all dropped`;
   const toggle = button(
     toggleText(),
     () => {
@@ -143,7 +141,7 @@ function evidenceRow(run, detection, entry, scale) {
     element("th", { scope: "row", class: "text" }, name),
     element("td", { class: "bar-cell" }, bar),
     element("td", {}, significant(entry.score)),
-    element("td", { class: "text outcome" }, sign && element("b", {}, `${sign} `), text),
+    element("td", { class: "text outcome" }, sign && `${sign} `, text),
     detection.classes.some(({ why }) => why) && element("td", { class: "text long" }, entry.why ?? ""),
   );
   return explain(row, () =>

@@ -23,8 +23,12 @@ function prototypeSection(view) {
   const images = classes.flatMap((entry) => entry.images ?? []);
   if (images.length === 0) return [paragraph(kImagesLeftOut, "finding"), prototypeTable(run, classes, name)];
   const count = (test) =>
-    classes.reduce((sum, entry) => sum + (entry.images ?? []).filter((image) => test(entry, image)).length, 0);
-  const isMarked = (entry) => (entry.images ?? []).some((image) => isWrong(entry, image) || isDoubted(entry, image));
+    classes.reduce(
+      (sum, entry) => sum + (entry.images ?? []).filter((image) => test(entry, image)).length,
+      0,
+    );
+  const isMarked = (entry) =>
+    (entry.images ?? []).some((image) => isWrong(entry, image) || isDoubted(entry, image));
   const onlyWrong = choice("only-wrong", false);
   const shown = onlyWrong ? classes.filter(isMarked) : classes;
   const labelled = images.some((image) => image.true_label >= 0);
@@ -39,12 +43,12 @@ function prototypeSection(view) {
     element(
       "div",
       { class: "tools" },
-      labelledCheckbox("only classes with marked images", onlyWrong, chooseWrong, { id: `only-wrong-${column}` }),
+      labelledCheckbox("only classes with marked images", onlyWrong, chooseWrong, {
+        id: `only-wrong-${column}`,
+      }),
       csvButton(name, () => prototypeNumbers(run, classes)),
     ),
-    shown.length > 0
-      ? element("div", { class: "gallery" }, gallery)
-      : emptyState("No image is marked."),
+    shown.length > 0 ? element("div", { class: "gallery" }, gallery) : emptyState("No image is marked."),
   ];
 }
 
@@ -98,7 +102,9 @@ function prototypeImage(run, entry, image) {
     (wrong || doubted) &&
       element("span", { class: "hidden" }, `, ${[shows, takenFor].filter(Boolean).join(", ")}`),
   );
-  const softLabel = (image.soft_label ?? []).map(([label, p]) => `${className(run, label)} ${significant(p)}`);
+  const softLabel = (image.soft_label ?? []).map(
+    ([label, p]) => `${className(run, label)} ${significant(p)}`,
+  );
   return explain(item, () =>
     [
       image.path,
@@ -121,7 +127,7 @@ function prototypeNumbers(run, classes) {
     probability: ({ image }) => image.probability,
     true_label: ({ image }) => image.true_label,
     predicted: ({ image }) => image.predicted,
-    predicted_class: ({ image }) => (image.predicted ?? -1) >= 0 ? className(run, image.predicted) : null,
+    predicted_class: ({ image }) => ((image.predicted ?? -1) >= 0 ? className(run, image.predicted) : null),
     soft_label: ({ image }) => (image.soft_label ?? []).map(([label, p]) => `${label}:${p}`).join(" "),
   });
 }

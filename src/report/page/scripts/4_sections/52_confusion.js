@@ -23,7 +23,9 @@ function confusionSection(view) {
   const chooseOrder = (value) => chooseIn("confusion", "confusion-order", value);
   const picker =
     run.schedule &&
-    labelledSelect("Order", orders, byGroup ? "group" : "label", chooseOrder, { id: `confusion-order-${column}` });
+    labelledSelect("Order", orders, byGroup ? "group" : "label", chooseOrder, {
+      id: `confusion-order-${column}`,
+    });
   const csv = csvButton(name, () => confusionNumbers(run, record.confusion));
   const images = mistakeImages(view);
   const matrix = confusionMatrix(confusionCells(run, record.confusion, byGroup), name, images.show);

@@ -49,14 +49,21 @@ function mistakesShown(run, groups, { label, predicted }, counts, show) {
       : isKnown(predicted)
         ? `${className(run, label)} taken for ${className(run, predicted)}`
         : `${className(run, label)} taken for other classes`;
-  const count = shown.length < total ? `${countText(shown.length)} of ${plural(total, "image")}` : plural(total, "image");
+  const count =
+    shown.length < total ? `${countText(shown.length)} of ${plural(total, "image")}` : plural(total, "image");
   const tools = element(
     "div",
     { class: "tools" },
     element("h3", {}, `${what}${label === predicted && !isAll ? "" : `: ${count}`}`),
     !isAll && button("All mistakes", () => show({}), { class: "small" }),
   );
-  return [tools, list("mistake-images", shown.map(({ group, image }) => mistakeImage(run, group, image)))];
+  return [
+    tools,
+    list(
+      "mistake-images",
+      shown.map(({ group, image }) => mistakeImage(run, group, image)),
+    ),
+  ];
 }
 
 function mistakeImage(run, { label, predicted }, image) {

@@ -14,7 +14,8 @@ function classTable(view) {
   const { run, step, record } = view;
   const counts = record?.pseudo_labels?.counts ?? [];
   let rows = (record?.classes ?? []).map((entry) => ({ ...entry, pseudo: counts[entry.label] }));
-  if (rows.length === 0) rows = counts.map((pseudo, label) => ({ label, pseudo })).filter((row) => row.pseudo > 0);
+  if (rows.length === 0)
+    rows = counts.map((pseudo, label) => ({ label, pseudo })).filter((row) => row.pseudo > 0);
   if (rows.length === 0) return null;
   const accuracy = (row) =>
     row.images > 0 && isKnown(row.correct) ? (100 * row.correct) / row.images : null;
@@ -48,5 +49,8 @@ function classLink({ run, record }, { label }) {
     showMistakes({ label });
     document.getElementById("confusion").querySelector(".mistakes")?.scrollIntoView({ block: "center" });
   };
-  return button(className(run, label), show, { class: "link", title: "Show its images that are taken for others" });
+  return button(className(run, label), show, {
+    class: "link",
+    title: "Show its images that are taken for others",
+  });
 }

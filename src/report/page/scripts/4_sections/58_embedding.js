@@ -21,7 +21,9 @@ function embeddingSection({ run, seed, step, record, column }) {
     { value: "label", text: "true class" },
     { value: "pseudo", text: "pseudo-label" },
     { value: "predicted", text: "predicted class" },
-  ].filter(({ value }) => (embedding.points[value] ?? []).some((label, index) => label >= 0 && isOfTarget(index)));
+  ].filter(({ value }) =>
+    (embedding.points[value] ?? []).some((label, index) => label >= 0 && isOfTarget(index)),
+  );
   const by = (sources.find(({ value }) => value === choice("colour-by")) ?? sources[0])?.value;
   const labels = pointLabels(embedding, by);
   const known = [...new Set(labels)].filter((label) => label >= 0).sort((a, b) => a - b);

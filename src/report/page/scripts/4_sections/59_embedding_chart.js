@@ -107,8 +107,7 @@ function kindLegend(kinds) {
     "source centre": "M8 1l6 7-6 7-6-7z",
   };
   const box = { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true" };
-  const mark = (kind) =>
-    svgElement("path", { d: shapes[kind] ?? "M3 3h10v10H3z", fill: "currentColor" });
+  const mark = (kind) => svgElement("path", { d: shapes[kind] ?? "M3 3h10v10H3z", fill: "currentColor" });
   const items = kinds.map((kind) => [svgElement("svg", box, mark(kind)), kind]);
   return list("outcomes", items);
 }

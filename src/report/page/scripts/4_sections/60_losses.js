@@ -26,7 +26,12 @@ function lossSection({ run, seed, column }) {
       data_s: (point) => point.data_s,
     }),
     controls: kHaveCharts && control,
-    below: kHaveCharts ? list("outcomes", terms.map((term, index) => [seriesMark(seriesStyle(index)), term])) : null,
+    below: kHaveCharts
+      ? list(
+          "outcomes",
+          terms.map((term, index) => [seriesMark(seriesStyle(index)), term]),
+        )
+      : null,
     config: () => lossConfig(terms, points, logarithmic),
   });
 }

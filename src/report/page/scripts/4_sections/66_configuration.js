@@ -3,7 +3,7 @@
 addSection({
   id: "configuration",
   title: "Configuration",
-  how: "The options that decided each run; those in which the runs differ are marked ≠.",
+  how: "The options that decided each run, at first only those that matter; those in which the runs differ are marked ≠.",
   scope: "runs",
   when: () => optionRows().length > 0,
   render: configurationSection,
@@ -12,9 +12,8 @@ addSection({
 function configurationSection() {
   const rows = optionRows();
   const several = report.runs.length > 1;
-  const someMatter = rows.some((row) => row.matters);
   const place = element("div");
-  const state = { words: "", all: choice("all-options", false) || !someMatter };
+  const state = { words: "", all: choice("all-options", false) };
 
   function fill() {
     const words = state.words.toLowerCase().split(/\s+/);
@@ -23,7 +22,11 @@ function configurationSection() {
       return words.every((word) => texts.some((text) => text.includes(word)));
     };
     const shown = rows.filter((row) => (state.all || state.words || row.matters) && matches(row));
-    const nothing = `No option or value has “${state.words}” in it.`;
+    const nothing = state.words
+      ? `No option or value has “${state.words}” in it.`
+      : several
+        ? "The runs have the same options."
+        : "All options are those of the preset and the method.";
     place.replaceChildren(shown.length > 0 ? optionTable(shown) : emptyState(nothing));
   }
 
@@ -31,50 +34,61 @@ function configurationSection() {
     state.words = search.value.trim();
     fill();
   };
-  const search = element("input", { type: "search", id: "option-search", placeholder: "name or value", oninput });
+  const search = element("input", {
+    type: "search",
+    id: "option-search",
+    placeholder: "name or value",
+    oninput,
+  });
   const setAll = (value) => {
     state.all = value;
     choose("all-options", value);
     fill();
   };
   fill();
-  const others = several ? "also options that are the same" : "also options left as they were";
+  const others = several ? "also options that are the same" : "also options that were left as they are";
   return [
     element(
       "div",
       { class: "tools left" },
       element("label", { class: "picker" }, element("span", {}, "Search"), search),
-      someMatter && labelledCheckbox(others, state.all, setAll, { id: "all-options" }),
+      labelledCheckbox(others, state.all, setAll, { id: "all-options" }),
     ),
     place,
   ];
 }
 
-// One row per option: its values by run, null where a run does not have it. Of several runs those
-// matter that have different values in two runs that both have the option; of a single run those
-// that differ from what the preset and the method would have taken, where that is known.
+// One row per option: its values by run, null where a run does not have it. An option matters
+// where two runs that have it differ, or where a run does not take what its preset and method
+// would have taken. Of a single run of which that is not known those matter that were decided.
 function optionRows() {
   const byKey = new Map();
   report.runs.forEach((run, index) => {
     for (const { section, key, value, usual } of run.options ?? []) {
       const name = section ? `${section}.${key}` : key;
       if (!byKey.has(name)) {
-        byKey.set(name, { key: name, values: Array(report.runs.length).fill(null), isChosen: false });
+        byKey.set(name, { key: name, values: Array(report.runs.length).fill(null), usual: [] });
       }
       const row = byKey.get(name);
       row.values[index] = typeof value === "string" ? value : JSON.stringify(value ?? null);
-      row.isChosen ||= isKnown(usual) && usual !== value;
+      row.usual[index] = usual;
     }
   });
-  return [...byKey.values()].map((row) => {
+  const rows = [...byKey.values()];
+  const knowsUsual = rows.some((row) => row.usual.some(isKnown));
+  return rows.map((row) => {
     const differs = new Set(row.values.filter(isKnown)).size > 1;
-    return { ...row, differs, matters: differs || row.isChosen };
+    const isChosen = row.values.some((_, index) => isUnusual(row, index));
+    const isDecided = report.runs.length === 1 && !knowsUsual && !["", "auto"].includes(row.values[0]);
+    return { ...row, differs, matters: differs || isChosen || isDecided };
   });
 }
 
+function isUnusual(row, index) {
+  return isKnown(row.usual[index]) && row.usual[index] !== row.values[index];
+}
+
 function optionTable(rows) {
-  const cell = (row, index) =>
-    element("span", { class: row.values[index] === null ? "unset" : null }, row.values[index] ?? "does not apply");
   return dataTable({
     name: "Configuration",
     rows,
@@ -90,10 +104,18 @@ function optionTable(rows) {
         title,
         text: true,
         value: (row) => row.values[index],
-        show: (row) => cell(row, index),
+        show: (row) => optionCell(row, index),
       })),
     ],
   });
+}
+
+function optionCell(row, index) {
+  const value = row.values[index];
+  if (value === null) return element("span", { class: "unset" }, "does not apply");
+  const text = value === "" ? element("span", { class: "unset" }, "none") : value;
+  const usual = isUnusual(row, index) && element("span", { class: "aside" }, ` usually ${row.usual[index]}`);
+  return element("span", {}, text, usual);
 }
 
 // Runs with the same values in all these rows share a column.

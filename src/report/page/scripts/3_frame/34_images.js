@@ -7,7 +7,7 @@ function isPicture(src) {
 
 // The picture, or the file's name where the picture is not there.
 function pictureOf({ src, path }, name) {
-  if (isPicture(src)) return element("img", { src, alt: path ?? name, decoding: "async", loading: "lazy" });
+  if (isPicture(src)) return element("img", { src, alt: path ?? name, decoding: "async" });
   return element("span", { class: "no-picture" }, baseName(path));
 }
 

@@ -90,14 +90,14 @@ function prototypeClass(run, entry) {
 function prototypeImage(run, entry, image) {
   const [wrong, doubted] = [isWrong(entry, image), isDoubted(entry, image)];
   const probability = isKnown(image.probability) ? image.probability.toFixed(2) : kNotKnown;
-  const signs = [wrong && "✕", doubted && "≠", probability].filter(Boolean).join(" ");
+  const sign = wrong ? "✕ " : doubted ? "≠ " : "";
   const shows = wrong && `Shows ${className(run, image.true_label)}`;
   const takenFor = doubted && `Taken for ${className(run, image.predicted)}`;
   const item = element(
     "li",
     { class: wrong ? "wrong" : doubted ? "doubted" : null },
     pictureOf(image, className(run, entry.label)),
-    element("span", { class: "probability" }, signs),
+    element("span", { class: "probability" }, sign + probability),
     // As in the tooltip, for screen readers.
     (wrong || doubted) &&
       element("span", { class: "hidden" }, `, ${[shows, takenFor].filter(Boolean).join(", ")}`),

@@ -81,6 +81,25 @@ test("of several methods the best is named, over the tasks that all have done", 
   });
 });
 
+test("of one method with several options the best choice is named as such", async () => {
+  const data = sampleData({ runs: 3, seeds: 1 });
+  [60, 70, 65].forEach((percent, index) => {
+    const run = data.runs[index];
+    Object.assign(run, { method: "proca", name: `proca, alpha = 0.${index}` });
+    run.options = [{ section: "method", key: "alpha", value: `0.${index}` }];
+    setFinal(run, percent);
+  });
+  await visitReport(
+    "headline-sweep",
+    {},
+    async (page) => {
+      assert.equal((await figures(page))[0], "70.0 %");
+      assert.ok((await verdict(page)).includes("is the best of 3 choices of options."), await verdict(page));
+    },
+    { data },
+  );
+});
+
 test("runs of the source model alone say so", async () => {
   const data = sampleData({ runs: 2 });
   data.runs.shift();

@@ -145,6 +145,22 @@ TEST_F(ReportImagesTest, OptionsSayWhatWouldBeUsual) {
   EXPECT_FALSE(option("data-root").contains("usual"));
 }
 
+TEST(ImageSetTest, NamesOfFoldersListsAndMissingFilesAreNoImages) {
+  const test::TemporaryFolder folder;
+  test::write_png(folder / "a.png", data::Image::black(8, 8));
+  write_file(folder / "list.txt", (folder / "a.png").string() + "\n");
+  const auto name = [&](const char* file) { return (folder / file).string(); };
+  const auto images =
+      ImageSet::of_files({name("a.png"), name("list.txt"), name("gone.png"), name("")});
+  ASSERT_TRUE(images);
+  EXPECT_EQ(images->listing().size(), 2);
+  EXPECT_FALSE(images->thumbnail(*images->find(name("a.png"))).empty());
+  EXPECT_TRUE(images->thumbnail(*images->find(name("list.txt"))).empty());
+  EXPECT_FALSE(images->find(name("gone.png")));
+  EXPECT_FALSE(ImageSet::of_files({name("gone.png")}));
+  EXPECT_FALSE(ImageSet::open(name("gone"), {}));
+}
+
 TEST(MistakesTest, EveryPairHasAnImageBeforeAnyHasTwo) {
   std::vector<LabelledPrediction> predictions;
   for (int i = 0; i < 20; ++i) predictions.push_back({fmt::format("a{}", i), 0, 1});

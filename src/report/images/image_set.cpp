@@ -1,10 +1,34 @@
 #include "report/images/image_set.h"
 
-#include "core/files/path.h"
+#include <stdexcept>
+
 #include "proca/core/error.h"
+#include "proca/data/decode.h"
 #include "report/images/thumbnails.h"
 
 namespace proca::report {
+namespace {
+
+// Not `open_images`: a name is that of an image, never of a folder or a list.
+class ImageFiles final : public data::ImageSource {
+ public:
+  explicit ImageFiles(const std::vector<std::string>& paths) {
+    for (const auto& path : paths) {
+      std::error_code unreadable;
+      if (std::filesystem::is_regular_file(path, unreadable)) {
+        listing_.samples.push_back({.path = path});
+      }
+    }
+  }
+  data::Image read(int64_t index) const override {
+    return data::read_image(listing_.samples[static_cast<size_t>(index)].path);
+  }
+  std::vector<uint8_t> read_encoded(int64_t) const override {
+    throw std::logic_error("only small pictures are made of these images");
+  }
+};
+
+}  // namespace
 
 ImageSet::ImageSet(std::unique_ptr<data::ImageSource> source) : source_(std::move(source)) {
   int64_t index = 0;
@@ -21,16 +45,9 @@ std::optional<ImageSet> ImageSet::open(const std::filesystem::path& path,
 }
 
 std::optional<ImageSet> ImageSet::of_files(const std::vector<std::string>& paths) {
-  std::vector<std::string> left;
-  for (const auto& path : paths) {
-    if (is_there(path)) left.push_back(path);
-  }
-  if (left.empty()) return std::nullopt;
-  try {
-    return ImageSet(data::open_images(left, {.labels = data::Labels::kIgnored}));
-  } catch (const InputError&) {
-    return std::nullopt;
-  }
+  auto files = std::make_unique<ImageFiles>(paths);
+  if (files->listing().samples.empty()) return std::nullopt;
+  return ImageSet(std::move(files));
 }
 
 std::optional<int64_t> ImageSet::find(const std::string& name) const {

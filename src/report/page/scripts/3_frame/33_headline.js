@@ -79,23 +79,34 @@ function sourceAccuracyOfSeed(run, seed) {
 // By method, means over its tasks. Where methods have done different tasks, those that all have
 // done are compared, if there are any.
 function methodResults(runs) {
-  const byMethod = new Map();
-  for (const run of runs) byMethod.set(run.method, [...(byMethod.get(run.method) ?? []), run]);
-  const groups = [...byMethod.values()];
+  const groups = runsOfMethods(runs);
   const inAll = (run) => groups.every((group) => group.some((other) => taskKey(other) === taskKey(run)));
   const common = runs.filter(inAll);
-  return [...byMethod].flatMap(([method, all]) => {
+  return groups.flatMap((all) => {
     const members = common.length > 0 ? all.filter((run) => common.includes(run)) : all;
     if (members.length === 0) return [];
     const sources = members.map(sourceAccuracy);
     return {
-      method,
+      method: members[0].method,
       members,
       accuracy: statistics(members.map(finalAccuracy)).mean,
       source: sources.every(isKnown) ? statistics(sources).mean : null,
       tasks: new Set(members.map(taskKey)).size,
     };
   });
+}
+
+// The runs of each method. A method that has done a task several times, with other options, counts
+// as several.
+function runsOfMethods(runs) {
+  const groupBy = (key) => [...Map.groupBy(runs, key).values()];
+  const isTwice = groupBy((run) => JSON.stringify([run.method, taskKey(run)])).some(
+    (same) => same.length > 1,
+  );
+  if (!isTwice) return groupBy((run) => run.method);
+  const places = ["source", "target", "data-root", "source-state", "root", "weights"];
+  const options = (run) => (run.options ?? []).filter(({ key }) => !places.includes(key));
+  return groupBy((run) => JSON.stringify([run.method, options(run).map(({ key, value }) => [key, value])]));
 }
 
 function labelledSentence({ method, members, tasks }, methods, gain) {
@@ -108,7 +119,9 @@ function labelledSentence({ method, members, tasks }, methods, gain) {
       : gain < -kNoDifference
         ? "Adapting did harm: the source model alone is better."
         : "Adapting made no difference.";
-  const best = methods.length > 1 ? ` ${name} is the best of ${methods.length} methods.` : "";
+  const isOneMethod = methods.every((other) => other.method === method);
+  const others = isOneMethod ? "choices of options" : "methods";
+  const best = methods.length > 1 ? ` ${name} is the best of ${methods.length} ${others}.` : "";
   const over = [tasks > 1 && plural(tasks, "task"), seeds > 1 && plural(seeds, "seed")].filter(Boolean);
   const means = over.length > 0 ? ` Means of ${over.join(" and ")}.` : "";
   const unfinished = members.some((run) => !isFinished(run)) ? " Not all of them have ended." : "";
@@ -152,9 +165,10 @@ function unlabelledAnswer() {
       label: `of ${run.classes?.length ?? "all"} classes found in the last step`,
     },
   ];
+  const which = report.runs.length > 1 ? `${runName(run)}: ` : "";
   if (!health) {
     const sentence = "These images have no labels, so it is not known how many are recognised.";
-    return { figures, verdict: `${plural(steps.length, "step")} done.`, sentence };
+    return { figures, verdict: `${which}${plural(steps.length, "step")} done.`, sentence };
   }
   const trust = isKnown(health.trust) && {
     value: `${Math.round(100 * health.trust)} %`,
@@ -166,7 +180,7 @@ function unlabelledAnswer() {
       trust,
       ...figures.slice(1),
     ],
-    verdict: `Step ${steps.at(-1)} is ${health.verdict}.`,
+    verdict: `${which}Step ${steps.at(-1)} is ${health.verdict}.`,
     sentence: String(health.reason ?? ""),
   };
 }

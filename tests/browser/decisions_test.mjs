@@ -93,6 +93,32 @@ test("kept bars have the accent colour, dropped ones are grey", async () => {
   });
 });
 
+test("runs side by side have the same scale", async () => {
+  const data = sampleData({ ...kOptions, runs: 1 });
+  const other = structuredClone(data.runs[0]);
+  Object.assign(other, { id: "run-9", name: "other" });
+  const last = other.seeds[0].steps.at(-1).detection;
+  for (const entry of last.classes) entry.score /= 4;
+  data.runs.push(other);
+  await visitReport(
+    "evidence-scale",
+    {},
+    async (page) => {
+      await page.selectOption("#pick-beside", "run-9");
+      const lines = await page.locator("#detection .column").evaluateAll((columns) =>
+        columns.map((column) => {
+          const [track, line] = [".track", ".threshold"].map((name) =>
+            column.querySelector(name).getBoundingClientRect(),
+          );
+          return (line.left - track.left) / track.width;
+        }),
+      );
+      assert.ok(Math.abs(lines[0] - lines[1]) < 0.01, lines.join(" "));
+    },
+    { data },
+  );
+});
+
 test("of the dropped classes only the nearest are shown at first", async () => {
   await visitReport("evidence-tail", kOptions, async (page, data) => {
     const { classes } = data.runs[0].seeds[0].steps.at(-1).detection;

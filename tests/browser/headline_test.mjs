@@ -114,6 +114,13 @@ test("runs of the source model alone say so", async () => {
   );
 });
 
+test("the verdicts on the steps are counted beside the accuracy", async () => {
+  await visitReport("headline-verdicts", { runs: 2, seeds: 2, health: true }, async (page) => {
+    const text = await verdict(page);
+    assert.ok(text.endsWith("Verdicts on 6 steps: 2 good, 2 doubtful, 2 refused."), text);
+  });
+});
+
 test("without labels the last step's verdict is the headline", async () => {
   await visitReport(
     "headline-unlabelled",

@@ -25,7 +25,7 @@ function headline() {
   );
 }
 
-// --- With labels: accuracy of the best method against the source model's -----
+// Accuracy of the best method against that of the source model.
 
 function labelledAnswer() {
   const measured = report.runs.filter((run) => isKnown(finalAccuracy(run)));
@@ -125,7 +125,20 @@ function labelledSentence({ method, members, tasks }, methods, gain) {
   const over = [tasks > 1 && plural(tasks, "task"), seeds > 1 && plural(seeds, "seed")].filter(Boolean);
   const means = over.length > 0 ? ` Means of ${over.join(" and ")}.` : "";
   const unfinished = members.some((run) => !isFinished(run)) ? " Not all of them have ended." : "";
-  return `${words}${best}${means}${unfinished}`;
+  return `${words}${best}${means}${unfinished}${verdictCounts(members)}`;
+}
+
+// " Verdicts on 9 steps: 6 good, 2 doubtful, 1 refused."
+function verdictCounts(runs) {
+  const verdicts = runs
+    .flatMap(seedsOf)
+    .flatMap(healthRows)
+    .map((row) => row.verdict);
+  const counts = Object.keys(kVerdicts)
+    .map((verdict) => [verdicts.filter((other) => other === verdict).length, verdict])
+    .filter(([count]) => count > 0)
+    .map(([count, verdict]) => `${count} ${verdict}`);
+  return counts.length > 0 ? ` Verdicts on ${plural(verdicts.length, "step")}: ${counts.join(", ")}.` : "";
 }
 
 function lastFigure({ members }) {
@@ -143,68 +156,4 @@ function gainKind(gain) {
 
 function percentText(value) {
   return isKnown(value) ? `${decimals(value)} %` : kNotKnown;
-}
-
-// --- Without labels: what is known of the last step --------------------------
-
-function unlabelledAnswer() {
-  const run = report.runs.find((candidate) => seedsOf(candidate).length > 0);
-  if (!run) return null;
-  const seed = seedsOf(run)[0];
-  const steps = stepNumbers(seed);
-  if (steps.length === 0) return untouchedAnswer(run, seed);
-  const record = stepRecord(seed, steps.at(-1)) ?? {};
-  const images = steps.reduce((sum, step) => sum + (stepRecord(seed, step)?.images ?? 0), 0);
-  const { health, detection } = record;
-  const found = health?.classes_found ?? detection?.classes?.filter((entry) => entry.detected).length;
-  const figures = [
-    { value: countText(steps.length), label: steps.length === 1 ? "step done" : "steps done" },
-    images > 0 && { value: countText(images), label: images === 1 ? "image seen" : "images seen" },
-    isKnown(found) && {
-      value: countText(found),
-      label: `of ${run.classes?.length ?? "all"} classes found in the last step`,
-    },
-  ];
-  const which = report.runs.length > 1 ? `${runName(run)}: ` : "";
-  if (!health) {
-    const sentence = "These images have no labels, so it is not known how many are recognised.";
-    return { figures, verdict: `${which}${plural(steps.length, "step")} done.`, sentence };
-  }
-  const trust = isKnown(health.trust) && {
-    value: `${Math.round(100 * health.trust)} %`,
-    label: "of the labels expected right",
-  };
-  return {
-    figures: [
-      { value: verdictWord(health.verdict), label: "last step", kind: verdictKind(health.verdict) },
-      trust,
-      ...figures.slice(1),
-    ],
-    verdict: `${which}Step ${steps.at(-1)} is ${health.verdict}.`,
-    sentence: String(health.reason ?? ""),
-  };
-}
-
-// A source model that no step has changed.
-function untouchedAnswer(run, seed) {
-  const points = seed.training?.points ?? [];
-  const accuracy = points
-    .map((point) => point.holdout_accuracy_percent)
-    .filter(isKnown)
-    .at(-1);
-  const figures = [
-    isKnown(accuracy) && {
-      value: percentText(accuracy),
-      label: "right on held-out source images",
-      kind: "baseline",
-    },
-    points.length > 0 && {
-      value: countText(points.length),
-      label: points.length === 1 ? "epoch of source training" : "epochs of source training",
-    },
-    run.classes?.length > 0 && { value: countText(run.classes.length), label: "classes" },
-  ];
-  if (!figures.some(Boolean)) return null;
-  const sentence = "It has not seen images of the target yet: proca adapt takes it there.";
-  return { figures, verdict: "A source model.", sentence };
 }

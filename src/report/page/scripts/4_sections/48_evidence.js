@@ -71,7 +71,7 @@ function evidenceFigure(view, detection, entries) {
   const matters = (entry) => !isDropped(entry) || near.includes(entry);
   const first = entries.filter(matters);
   const tail = entries.length - first.length;
-  const scale = evidenceScale(detection, entries);
+  const scale = evidenceScale(detection);
   const open = () => tail < 2 || choice("evidence-tail", false);
   const body = element("tbody");
   const fill = () => {
@@ -112,9 +112,14 @@ function evidenceFigure(view, detection, entries) {
 }
 
 // Part of the bar's width by score: from zero, or from below where a score is negative, to the
-// largest score or threshold.
-function evidenceScale({ threshold }, entries) {
-  const values = [0, threshold, ...entries.map((entry) => entry.score)].filter(isKnown);
+// largest score or threshold; the same for runs side by side that have the same rule.
+function evidenceScale({ rule }) {
+  const values = currentViews()
+    .map(({ record }) => record?.detection)
+    .filter((other) => other?.classes && other.rule === rule)
+    .flatMap((other) => [other.threshold, ...other.classes.map((entry) => entry.score)])
+    .concat(0)
+    .filter(isKnown);
   const low = values.reduce((a, b) => Math.min(a, b));
   const high = values.reduce((a, b) => Math.max(a, b));
   const span = high - low || 1;

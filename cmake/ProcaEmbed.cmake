@@ -1,14 +1,14 @@
 # proca_embed_files(<target> <table> <folder> <extension>)
 #
-# Compiles the text of every file of the folder with that extension into the target,
-# so that the program needs no files beside it. They come, by name, from the function
+# Compiles the text of every file of the folder and its sub-folders with that extension into the
+# target, so that the program needs no files beside it. They come, by path, from the function
 #
 #   std::span<const EmbeddedFile> proca::embedded_<table>();
 #
 # which whoever calls it declares (core/files/embedded_file.h has the struct). Adding
 # a file is enough: new and changed ones are noticed at the next build.
 function(proca_embed_files target table folder extension)
-  file(GLOB files CONFIGURE_DEPENDS "${folder}/*.${extension}")
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${folder}/*.${extension}")
   proca_embed(${target} ${table} ${files})
 endfunction()
 

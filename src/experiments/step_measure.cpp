@@ -15,6 +15,7 @@
 #include "protocol/metrics_json.h"
 #include "state/state_files.h"
 #include "state/state_saver.h"
+#include "state/step_files.h"
 
 namespace proca::experiments {
 namespace {
@@ -74,6 +75,8 @@ protocol::StepRecord StepMeasure::measure(int64_t step,
   state::StateChange change;
   change.texts.emplace_back(state::step_file_name(step, state::kMetricsFile),
                             protocol::to_json(record, class_names_));
+  change.texts.emplace_back(state::step_file_name(step, state::kPredictionsFile),
+                            state::predictions_csv(evaluation.predictions, target_.store()));
   // Computed while the step itself is being written.
   change.computed.emplace_back(
       state::step_file_name(step, state::kFeaturesFile),

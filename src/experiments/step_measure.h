@@ -12,7 +12,7 @@ namespace proca::experiments {
 
 /// Measures an adapter's network on the target images, whose labels are read here and nowhere
 /// else, and writes the results into the state: `steps/NN/metrics.json`,
-/// `steps/NN/features.safetensors` and the event `evaluation`.
+/// `steps/NN/predictions.csv`, `steps/NN/features.safetensors` and the event `evaluation`.
 class StepMeasure {
  public:
   /// `origin` names the run in errors. All references must outlive this.

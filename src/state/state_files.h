@@ -32,6 +32,7 @@ inline constexpr const char* kPseudoLabelsFile = "pseudo_labels.csv";
 inline constexpr const char* kPrototypesFile = "prototypes.json";
 inline constexpr const char* kStepOptionsFile = "options.toml";
 inline constexpr const char* kMetricsFile = "metrics.json";
+inline constexpr const char* kPredictionsFile = "predictions.csv";
 inline constexpr const char* kHealthFile = "health.json";
 // Of `proca watch`; no checkpoint has them.
 inline constexpr const char* kWatchFile = "watch.json";

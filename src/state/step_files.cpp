@@ -96,6 +96,16 @@ std::string pseudo_labels_csv(const methods::StepDecisions& decisions,
   return text;
 }
 
+std::string predictions_csv(const std::vector<int64_t>& predictions,
+                            const data::ImageStore& labelled) {
+  std::string text = "path,label,predicted\n";
+  for (size_t i = 0; i < predictions.size(); ++i) {
+    const auto& sample = labelled.sample(static_cast<int64_t>(i));
+    text += fmt::format("{},{},{}\n", csv_field(sample.path), sample.label, predictions[i]);
+  }
+  return text;
+}
+
 std::string prototypes_json(const adaptation::PrototypeMemory& memory, int64_t step,
                             const std::vector<std::string>& class_names) {
   Json json{{"prototypes_per_class", memory.per_class()},

@@ -18,6 +18,9 @@ std::string pseudo_labels_csv(const methods::StepDecisions& decisions,
                               const std::vector<std::string>& class_names);
 /// The verdict on a step; `trained` tells whether the network was trained on it.
 std::string health_json(const adaptation::StepHealth& health, bool trained);
+/// What was predicted for each image of a labelled store; `predictions` are labels, in its order.
+std::string predictions_csv(const std::vector<int64_t>& predictions,
+                            const data::ImageStore& labelled);
 /// The prototypes captured in `step` (from 0), and the size of the whole memory.
 std::string prototypes_json(const adaptation::PrototypeMemory& memory, int64_t step,
                             const std::vector<std::string>& class_names);

@@ -18,6 +18,7 @@ test("without the chart library there are tables in place of charts", async () =
       await page.getByText("built without a chart library").waitFor();
       assert.equal(await page.locator("figure canvas").count(), 0);
       assert.equal(await page.locator("#accuracy tbody tr").count(), 18, "3 curves, 2 runs, 3 steps");
+      await page.locator("#detection button", { hasText: "more class" }).click();
       assert.equal(await page.locator("#detection tbody tr").count(), 10);
       assert.equal(
         await page.locator("#losses tbody tr").count(),
@@ -32,7 +33,7 @@ test("without the chart library there are tables in place of charts", async () =
 
 test("an unfinished run says how far it is", async () => {
   await visitReport("unfinished", { runs: 2, classes: 10, steps: 3, unfinished: 1 }, async (page, data) => {
-    const text = `${data.runs[1].name}: running, 2 of 3 steps done`;
+    const text = `${data.runs[1].method}: running, 2 of 3 steps done`;
     assert.ok((await page.locator("#unfinished").innerText()).includes(text));
     assert.equal(await page.locator("#summary .badge").innerText(), "running, 2 of 3 steps done");
     await page.selectOption("#pick-run", "run-1");
@@ -40,29 +41,48 @@ test("an unfinished run says how far it is", async () => {
   });
 });
 
-test("a run that has just begun has empty states", async () => {
+// Sections of the page that are seen, and links in its list of sections; both by id.
+async function shownSections(page) {
+  const idsOf = (selector) => page.locator(selector).evaluateAll((nodes) => nodes.map((node) => node.id));
+  const sections = await idsOf("main section:visible");
+  const links = await idsOf("#page-nav a[id]:visible");
+  assert.deepEqual(
+    links,
+    sections.map((id) => `to-${id}`),
+  );
+  return sections;
+}
+
+test("of a run that has just begun there is only what is known", async () => {
   const data = sampleData({ runs: 1 });
   Object.assign(data.runs[0], { status: "running", seeds: [{ seed: 0 }] });
   await visitReport(
     "begun",
     {},
     async (page) => {
-      for (const section of ["groups", "detection", "prototypes", "confusion", "embedding"]) {
-        assert.ok((await textOf(page, section)).includes("No step is done yet."), section);
-      }
-      assert.ok((await textOf(page, "losses")).includes("no epoch is done yet"));
+      assert.deepEqual(await shownSections(page), ["configuration", "versions"]);
       assert.ok((await page.locator("#unfinished").innerText()).includes("0 of 3 steps done"));
     },
     { data },
   );
 });
 
-test("a state directory has no labels, and the page says what that means", async () => {
+test("a state directory has no labels, so there are no accuracies and no mistakes", async () => {
   await visitReport("unlabelled", { runs: 1, classes: 10, steps: 3, labelled: false }, async (page) => {
-    assert.ok((await textOf(page, "summary")).includes("without labels"));
-    assert.ok((await textOf(page, "accuracy")).includes("no labels"));
-    assert.ok((await textOf(page, "groups")).includes("no labels"));
-    assert.ok((await textOf(page, "confusion")).includes("no labels"));
+    assert.deepEqual(await shownSections(page), [
+      "groups",
+      "detection",
+      "prototypes",
+      "classes",
+      "embedding",
+      "losses",
+      "training",
+      "cost",
+      "configuration",
+      "versions",
+    ]);
+    assert.ok((await page.locator("#headline").innerText()).includes("have no labels"));
+    assert.equal(await page.locator("table.heat").count(), 0);
     const detection = await textOf(page, "detection");
     assert.ok(detection.includes("Which are truly there is not known"));
     assert.ok(!detection.includes("missed"), "without labels there are two outcomes only");
@@ -71,13 +91,50 @@ test("a state directory has no labels, and the page says what that means", async
   });
 });
 
-test("a method that detects and keeps nothing says so", async () => {
+test("of a method that detects and keeps nothing the sections for that are left out", async () => {
   await visitReport("plain-method", { runs: 2, classes: 10, steps: 3 }, async (page) => {
+    const own = ["detection", "prototypes", "losses"];
+    const missing = async () => {
+      const shown = await shownSections(page);
+      return own.filter((id) => !shown.includes(id));
+    };
+    assert.deepEqual(await missing(), []);
     await page.selectOption("#pick-run", "run-1");
-    assert.ok((await textOf(page, "detection")).includes("source-only does not detect them"));
-    assert.ok((await textOf(page, "prototypes")).includes("keeps no images"));
-    assert.ok((await textOf(page, "losses")).includes("source-only does not train"));
+    assert.deepEqual(await missing(), own);
+    // Beside a run that has them they are there, and say what is missing.
+    await page.selectOption("#pick-beside", "run-0");
+    assert.deepEqual(await missing(), []);
+    assert.equal(
+      await page.locator("#detection .column").first().locator(".empty").innerText(),
+      "This run has nothing of this.",
+    );
   });
+});
+
+test("a source model shows its training, and nothing of steps", async () => {
+  const data = sampleData({ runs: 1, labelled: false });
+  data.runs[0].seeds[0].steps = [];
+  delete data.runs[0].seeds[0].losses;
+  await visitReport(
+    "fresh",
+    {},
+    async (page) => {
+      assert.deepEqual(await shownSections(page), ["training", "configuration", "versions"]);
+      const text = await page.locator("#headline").innerText();
+      assert.ok(text.includes("right on held-out source images"), text);
+      assert.ok(text.includes("has not seen images of the target yet"), text);
+      const canvases = page.locator("#training figure canvas");
+      assert.equal(await canvases.count(), 2, "loss and held-out accuracy");
+      const range = await canvases.nth(1).evaluate(async (node) => {
+        node.scrollIntoView();
+        while (!node.dataset.drawn) await new Promise(requestAnimationFrame);
+        const { min, max } = Chart.getChart(node).scales.y;
+        return [min, max];
+      });
+      assert.deepEqual(range, [0, 100]);
+    },
+    { data },
+  );
 });
 
 test("what was not recorded leaves the rest alone", async () => {
@@ -93,8 +150,8 @@ test("what was not recorded leaves the rest alone", async () => {
     "images",
   ];
   await visitReport("little", { runs: 1, without }, async (page) => {
-    assert.ok((await textOf(page, "embedding")).includes("No features of step 3 were recorded"));
-    assert.ok((await textOf(page, "cost")).includes("No times were recorded"));
+    const shown = await shownSections(page);
+    for (const id of ["embedding", "confusion", "losses", "cost"]) assert.ok(!shown.includes(id), id);
     assert.equal(await page.locator("#groups tbody tr").count(), 7, "4 rows of groups, 3 steps");
   });
 });

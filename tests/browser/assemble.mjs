@@ -18,7 +18,9 @@ function escapeHtml(text) {
 }
 
 export function assemble(data, chartLibrary) {
-  const scripts = readdirSync(join(parts, "scripts")).sort();
+  const scripts = readdirSync(join(parts, "scripts"), { recursive: true })
+    .filter((name) => name.endsWith(".js"))
+    .sort();
   const values = {
     title: escapeHtml(data.title),
     style: part("style.css"),

@@ -38,7 +38,7 @@ test("every canvas is drawn, in several colours", async () => {
   await visitReport("charts", { runs: 2, classes: 10, steps: 3, seeds: 2 }, async (page) => {
     await drawEverything(page);
     const canvases = await page.locator("canvas").all();
-    assert.equal(canvases.length, 10, "3 curves, detection, confusion, features, losses, 3 costs");
+    assert.equal(canvases.length, 11, "3 curves, confusion, features, losses, 2 of source training, 3 costs");
     for (const canvas of canvases) {
       assert.ok((await numColours(canvas)) > 3, await canvas.getAttribute("aria-label"));
     }
@@ -58,22 +58,8 @@ test("a point of a curve says run, step, mean and deviation", async () => {
     const deviation = Math.abs(values[0] - values[1]) / Math.SQRT2;
     assert.equal(
       await pointAt(page, chartOf(page, "accuracy"), 1, 2),
-      `${data.runs[1].name}: step 3, ${mean.toFixed(2)} ± ${deviation.toFixed(2)} (2 seeds)`,
+      `${data.runs[1].method}: step 3, ${mean.toFixed(2)} ± ${deviation.toFixed(2)} (2 seeds)`,
     );
-  });
-});
-
-test("a bar of the detection says class, score and outcome", async () => {
-  await visitReport("charts", { runs: 2, classes: 10, steps: 3, seeds: 2 }, async (page, data) => {
-    const { classes } = data.runs[0].seeds[0].steps[3].detection;
-    const index = classes.findIndex((entry) => entry.detected && entry.present);
-    const text = await pointAt(page, chartOf(page, "detection"), 0, index);
-    assert.ok(text.startsWith(data.runs[0].classes[index]), text);
-    assert.ok(
-      text.includes(`cumulative probability ${Number(classes[index].score.toPrecision(4))}, threshold 0.15`),
-      text,
-    );
-    assert.ok(text.includes("detected, and there"), text);
   });
 });
 
@@ -119,19 +105,93 @@ test("a cell of the confusion matrix says true class, predicted class and count"
   });
 });
 
-test("the threshold is on the chart, also when no class reaches it", async () => {
-  const data = sampleData({ runs: 1 });
-  for (const entry of data.runs[0].seeds[0].steps.at(-1).detection.classes) entry.score /= 100;
+// The range of a chart's vertical axis.
+const rangeOf = (canvas) =>
+  canvas.evaluate((node) => {
+    const { min, max } = Chart.getChart(node).scales.y;
+    return [min, max];
+  });
+
+test("axes of accuracy have the same scale and stay within what is possible", async () => {
+  const data = sampleData({ runs: 2, seeds: 2 });
+  const seeds = data.runs[0].seeds;
+  // A mean of 4 with a deviation of 5.7, and one of 99 with 1.4.
+  seeds.forEach((seed, index) => {
+    for (const step of seed.metrics.steps) {
+      step.accuracy_percent = [0, 8][index];
+      step.s1_accuracy_percent = [98, 100][index];
+      step.accuracy_drop_percent = [0, 1][index];
+    }
+  });
   await visitReport(
-    "threshold",
+    "ranges",
     {},
     async (page) => {
       await drawEverything(page);
-      const most = await chartOf(page, "detection").evaluate((node) => Chart.getChart(node).scales.y.max);
-      assert.ok(most >= 0.15, String(most));
+      assert.deepEqual(await rangeOf(chartOf(page, "accuracy", 0)), [0, 100]);
+      assert.deepEqual(await rangeOf(chartOf(page, "accuracy", 1)), [0, 100]);
     },
     { data },
   );
+});
+
+test("a curve that would be hidden by another is drawn beside it", async () => {
+  const data = sampleData({ runs: 3, seeds: 1 });
+  data.runs[2].seeds[0].metrics = data.runs[0].seeds[0].metrics;
+  const placesOf = (page, run) =>
+    chartOf(page, "accuracy").evaluate((node, i) => Chart.getChart(node).data.datasets[i].data[0].x, run);
+  await visitReport(
+    "covered",
+    {},
+    async (page) => {
+      await drawEverything(page);
+      assert.notEqual(await placesOf(page, 0), await placesOf(page, 2));
+    },
+    { data },
+  );
+});
+
+test("source-only is grey and dashed, the first method has the accent colour", async () => {
+  await visitReport("charts", { runs: 2, classes: 10, steps: 3, seeds: 2 }, async (page) => {
+    await drawEverything(page);
+    const { curves, colours } = await chartOf(page, "accuracy").evaluate((node) => ({
+      curves: Chart.getChart(node).data.datasets.map(({ borderColor, borderDash }) => [
+        borderColor,
+        borderDash.length > 0,
+      ]),
+      colours: ["--accent", "--baseline"].map(themeColour),
+    }));
+    assert.deepEqual(curves, [
+      [colours[0], false],
+      [colours[1], true],
+    ]);
+  });
+});
+
+test("classes are named at their clusters, once each and without covering one another", async () => {
+  await visitReport("charts", { runs: 2, classes: 10, steps: 3, seeds: 2 }, async (page, data) => {
+    await drawEverything(page);
+    const names = await chartOf(page, "embedding").evaluate((node) => {
+      const chart = Chart.getChart(node);
+      const drawn = [];
+      const { ctx } = chart;
+      const fillText = ctx.fillText;
+      ctx.fillText = (text, x, y) => {
+        if (ctx.textBaseline === "middle" && ctx.textAlign === "center") drawn.push({ text, x, y });
+        fillText.call(ctx, text, x, y);
+      };
+      chart.draw();
+      ctx.fillText = fillText;
+      return drawn;
+    });
+    const known = data.runs[0].classes;
+    assert.ok(names.length > 3, String(names.length));
+    assert.ok(names.every(({ text }) => known.includes(text)));
+    assert.equal(new Set(names.map(({ text }) => text)).size, names.length);
+    for (const [index, a] of names.entries())
+      for (const b of names.slice(index + 1))
+        assert.ok(Math.abs(a.x - b.x) > 20 || Math.abs(a.y - b.y) >= 16, `${a.text} and ${b.text}`);
+  });
 });
 
 test("of many runs the first eight are drawn, until others are ticked", async () => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { drawEverything, tableTexts, visitReport } from "./browser.mjs";
+import { sampleData } from "./sample_data.mjs";
 
 const groupTexts = (page) => tableTexts(page, "Class groups");
 const shown = (value) => value.toFixed(1);
@@ -24,7 +25,7 @@ test("run, seed and step decide what the detail sections show", async () => {
     assert.deepEqual(await matrix(), matrixOf(data.runs[2].seeds[2]));
 
     await page.selectOption("#pick-run", "run-0");
-    const title = page.locator("#detection figcaption .title");
+    const title = page.locator("#detection thead th").nth(1);
     assert.equal(await title.innerText(), "Cumulative probability, step 3");
     await page.selectOption("#pick-step", "1");
     assert.equal(await title.innerText(), "Cumulative probability, step 1");
@@ -45,7 +46,6 @@ test("step 0 is the source model", async () => {
     assert.ok(
       (await page.locator("#detection").innerText()).includes("The source model has not seen the target"),
     );
-    await page.locator("#confusion details summary").click();
     assert.deepEqual(
       (await tableTexts(page, "Classes, ")).map((row) => Number(row[4])),
       data.runs[0].seeds[0].steps[0].classes.map((entry) => entry.correct),
@@ -64,8 +64,8 @@ test("two runs stand side by side", async () => {
   await visitReport("choices", { runs: 3, classes: 10, steps: 3, seeds: 3 }, async (page, data) => {
     await page.selectOption("#pick-beside", "run-1");
     assert.deepEqual(await page.locator("#groups .run-name").allInnerTexts(), [
-      data.runs[0].name,
-      data.runs[1].name,
+      data.runs[0].method,
+      data.runs[1].method,
     ]);
     const boxes = await Promise.all(
       [0, 1].map((index) => page.locator("#groups .column").nth(index).boundingBox()),
@@ -83,18 +83,28 @@ test("a run's name in the summary leads to its details", async () => {
   });
 });
 
-test("prototypes that the network gets wrong are marked, and can be shown alone", async () => {
+test("prototypes of another class are marked, and can be shown alone", async () => {
   await visitReport("choices", { runs: 3, classes: 10, steps: 3, seeds: 3 }, async (page, data) => {
     const classes = data.runs[0].seeds[0].steps[3].prototypes;
-    const wrong = (entry) => entry.images.filter((image) => image.predicted !== entry.label).length;
-    const total = classes.reduce((sum, entry) => sum + wrong(entry), 0);
-    assert.ok(total > 0);
+    const images = classes.flatMap((entry) => entry.images.map((image) => ({ entry, image })));
+    const isWrong = ({ entry, image }) => image.true_label !== entry.label;
+    const isDoubted = ({ entry, image }) => image.predicted !== entry.label;
+    const wrong = images.filter(isWrong);
+    const doubted = images.filter((item) => isDoubted(item) && !isWrong(item));
+    assert.ok(wrong.length > 0 && doubted.length > 0);
     assert.equal(await page.locator("#prototypes img").count(), 50);
-    assert.equal(await page.locator("#prototypes li.wrong").count(), total);
+    assert.equal(await page.locator("#prototypes li.wrong").count(), wrong.length);
+    assert.equal(await page.locator("#prototypes li.doubted").count(), doubted.length);
+    const sentence = await page.locator("#prototypes .finding").innerText();
+    assert.ok(sentence.includes(`${wrong.length} of them show another class`), sentence);
     await page.check("#only-wrong-0");
-    assert.equal(await page.locator(".prototype-class").count(), classes.filter(wrong).length);
+    assert.equal(
+      await page.locator(".prototype-class").count(),
+      new Set([...wrong, ...doubted].map(({ entry }) => entry)).size,
+    );
     await page.locator("#prototypes li.wrong").first().hover();
-    assert.ok((await page.locator("#tooltip").innerText()).includes("Taken for"));
+    const shows = data.runs[0].classes[wrong[0].image.true_label];
+    assert.ok((await page.locator("#tooltip").innerText()).includes(`Shows ${shows}`));
   });
 });
 
@@ -112,17 +122,45 @@ test("highlighting a class greys out the others", async () => {
   });
 });
 
-test("the configuration can be searched, and shows differences first", async () => {
+test("the configuration can be searched, and shows what differs first", async () => {
   await visitReport("choices", { runs: 3, classes: 10, steps: 3, seeds: 3 }, async (page) => {
     const options = async () => (await tableTexts(page, "Configuration")).map((row) => row[0]);
-    assert.ok((await options()).every((option) => option.startsWith("≠")));
-    await page.uncheck("#differing");
+    // Options that only one method has do not differ from anything.
+    assert.deepEqual(await options(), ["≠ method", "≠ optimiser.lr"]);
+    await page.check("#all-options");
     assert.ok((await options()).includes("epochs"));
     await page.fill("#option-search", "momentum");
     assert.deepEqual(await options(), ["optimiser.momentum"]);
     await page.fill("#option-search", "no such option");
     await page.getByText("No option or value has “no such option” in it.").waitFor();
   });
+});
+
+test("of a single run the options that are not the usual ones are shown", async () => {
+  const data = sampleData({ runs: 1 });
+  for (const option of data.runs[0].options) {
+    option.usual = option.key === "alpha" ? "0.2" : option.value;
+  }
+  await visitReport(
+    "usual",
+    {},
+    async (page) => {
+      const rows = () => tableTexts(page, "Configuration");
+      assert.deepEqual(await rows(), [["method.alpha", "0.15 usually 0.2"]]);
+      await page.check("#all-options");
+      assert.equal((await rows()).length, data.runs[0].options.length);
+    },
+    { data },
+  );
+  for (const option of data.runs[0].options) option.usual = option.value;
+  await visitReport(
+    "usual-all",
+    {},
+    async (page) => {
+      await page.getByText("All options are those of the preset and the method.").waitFor();
+    },
+    { data },
+  );
 });
 
 test("the theme can be chosen", async () => {

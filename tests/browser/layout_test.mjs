@@ -6,7 +6,16 @@ import { test } from "node:test";
 import { artefact, drawEverything, screenshot, visitReport } from "./browser.mjs";
 import { textsOfLowContrast } from "./contrast.mjs";
 
-const kOptions = { runs: 7, classes: 31, steps: 6, seeds: 3, tables: true, unfinished: 1, refresh_s: 600 };
+const kOptions = {
+  runs: 7,
+  classes: 31,
+  steps: 6,
+  seeds: 3,
+  tables: true,
+  unfinished: 1,
+  refresh_s: 600,
+  health: true,
+};
 
 test("desktop", () =>
   visitReport("layout", kOptions, async (page) => {
@@ -36,6 +45,42 @@ test("desktop", () =>
     );
   }));
 
+test("tables fit into 1280 pixels, the matrix of groups beside the steps", () =>
+  visitReport("layout", kOptions, async (page) => {
+    const tooWide = await page
+      .locator("#summary .scroll, #groups .scroll, #trust .scroll, #detection .scroll, #tables .scroll")
+      .evaluateAll((boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).length);
+    assert.equal(tooWide, 0);
+    const [matrix, steps] = await page
+      .locator("#groups .table")
+      .evaluateAll((tables) => tables.map((table) => table.getBoundingClientRect()));
+    assert.ok(matrix.right <= steps.left && Math.abs(matrix.top - steps.top) < 5);
+  }));
+
+test("the list of sections stays in sight and shows the one being read", () =>
+  visitReport("layout", kOptions, async (page) => {
+    for (const section of ["confusion", "summary"]) {
+      await page.locator(`#to-${section}`).click();
+      await page.waitForFunction((id) => document.getElementById(`to-${id}`).ariaCurrent === "true", section);
+      const { top } = await page.locator("#page-nav").evaluate((node) => node.getBoundingClientRect());
+      assert.equal(top, 0);
+      // The title is not behind the bars at the top.
+      const bar = await page.locator(".picker-bar").evaluate((node) => node.getBoundingClientRect());
+      const title = await page.locator(`#${section} h2`).evaluate((node) => node.getBoundingClientRect());
+      assert.ok(section === "summary" || title.top >= bar.bottom, `${title.top} below ${bar.bottom}`);
+    }
+  }));
+
+test("there is one font family", () =>
+  visitReport("layout", kOptions, async (page) => {
+    const families = await page.evaluate(() => [
+      ...new Set(
+        [...document.querySelectorAll("body, body *")].map((node) => getComputedStyle(node).fontFamily),
+      ),
+    ]);
+    assert.equal(families.length, 1, families.join("; "));
+  }));
+
 for (const beside of ["", "run-1"]) {
   test(`a phone does not scroll sideways${beside ? ", with two runs" : ""}`, () =>
     visitReport(
@@ -56,7 +101,7 @@ for (const colorScheme of ["light", "dark"]) {
       "layout",
       kOptions,
       async (page) => {
-        await page.locator("#confusion details summary").click();
+        await page.locator("#classes details summary").click();
         await page.locator("#accuracy button", { hasText: "Table" }).first().click();
         assert.deepEqual(await page.evaluate(textsOfLowContrast), []);
         if (colorScheme === "dark") await screenshot(page, "dark");

@@ -5,6 +5,7 @@
 // | option     |                                                                    |
 // |------------|--------------------------------------------------------------------|
 // | runs, classes, steps, seeds | numbers of each                                   |
+// | health     | true: a verdict on every step, and why each class was kept         |
 // | labelled   | false: state directories, which have nothing that takes labels     |
 // | unfinished | number of runs, the last ones, that have not got to their last step |
 // | hostile    | true: names that look like markup, formulas and placeholders       |
@@ -15,6 +16,7 @@
 
 import { fileURLToPath } from "node:url";
 
+import { samplePictures } from "./sample_images.mjs";
 import { randomNumbers } from "./sample_random.mjs";
 import { sampleSeed } from "./sample_seed.mjs";
 
@@ -24,6 +26,7 @@ const kDefaults = {
   steps: 3,
   seeds: 1,
   labelled: true,
+  health: false,
   unfinished: 0,
   hostile: false,
   tables: false,
@@ -142,6 +145,7 @@ function sampleRun(settings, index) {
       sampleSeed(settings, { method, schedule, done, index, seed, unfinished }),
     ),
   };
+  if (index === 0) run.pictures = samplePictures(settings, schedule);
   if (settings.labelled) Object.assign(run, { preset: "office-home-ci", source, target, schedule });
   return run;
 }

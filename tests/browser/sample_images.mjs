@@ -1,5 +1,7 @@
 // What a sample has of single images: prototypes and features.
 
+import { randomNumbers } from "./sample_random.mjs";
+
 // Tensors hold floats; more digits would only make the document larger.
 const asFloat = (value) => Number(value.toPrecision(7));
 
@@ -11,11 +13,12 @@ export function samplePrototypes({ settings, random, schedule }, label, step, la
     score: 0.3 + 0.6 * random.uniform(),
     images: Array.from({ length: settings.prototypes }, (_, number) => {
       const wrong = random.uniform() < 0.15;
-      const probability = asFloat(wrong ? 0.4 * random.uniform() : 0.6 + 0.4 * random.uniform());
       const other = (label + 1) % classes;
+      const probability = asFloat(wrong ? 0.4 * random.uniform() : 0.6 + 0.4 * random.uniform());
       return {
         ...(last ? { src: samplePicture(random, label) } : {}),
         path: `clipart/${label}/${String(number).padStart(5, "0")}.jpg`,
+        ...(settings.labelled ? { true_label: random.uniform() < 0.1 ? other : label } : {}),
         probability,
         predicted: wrong ? other : label,
         soft_label: [
@@ -25,6 +28,38 @@ export function samplePrototypes({ settings, random, schedule }, label, step, la
         ],
       };
     }),
+  };
+}
+
+// The images behind the mistakes of a step: of a pair three at most, and 400 in the document.
+export function sampleMistakes({ settings, random }, confusion) {
+  const pairs = Math.floor(400 / 3 / settings.runs / settings.seeds);
+  return confusion
+    .filter(([truth, predicted]) => truth !== predicted)
+    .sort(([, , a], [, , b]) => b - a)
+    .slice(0, pairs)
+    .map(([label, predicted, images]) => ({
+      label,
+      predicted,
+      images: Array.from({ length: Math.min(3, images) }, (_, number) => ({
+        path: `clipart/${label}/as-${predicted}-${number}.jpg`,
+        src: samplePicture(random, label),
+      })),
+    }));
+}
+
+// Eight images of source and target: of a class each, or with what the step took them for.
+export function samplePictures({ labelled, seed }, schedule) {
+  const random = randomNumbers(seed + 7);
+  const classes = schedule.flat().slice(0, 8);
+  const image = (domain, label, key) => ({
+    src: samplePicture(random, label),
+    path: `${domain}/${label}/00000.jpg`,
+    [key]: label,
+  });
+  return {
+    source: classes.map((label) => image("art", label, "label")),
+    target: classes.map((label) => image("clipart", label, labelled ? "label" : "pseudo")),
   };
 }
 

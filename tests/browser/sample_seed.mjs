@@ -1,6 +1,6 @@
 // One seed of a run: predictions are drawn, everything that is counted follows from them.
 
-import { sampleEmbedding, samplePrototypes } from "./sample_images.mjs";
+import { sampleEmbedding, sampleMistakes, samplePrototypes } from "./sample_images.mjs";
 import { metricsOf } from "./sample_metrics.mjs";
 import { randomNumbers } from "./sample_random.mjs";
 
@@ -21,6 +21,7 @@ export function sampleSeed(settings, { method, schedule, done, index, seed, unfi
     metrics: settings.labelled ? metricsOf(schedule, predictions, steps) : null,
     steps: settings.labelled ? steps : steps.slice(1),
     losses: sampleLosses(context, done),
+    training: sampleTraining(context),
     machine: {
       device: "NVIDIA H200",
       threads: 16,
@@ -87,6 +88,8 @@ function sampleStep(context, step, confusion, last) {
   );
   return {
     ...record,
+    ...(settings.labelled && last ? { mistakes: sampleMistakes(context, confusion) } : {}),
+    ...(settings.health ? { health: sampleHealth(context, step) } : {}),
     detection: sampleDetection(context, step),
     pseudo_labels: {
       images: record.images,
@@ -118,7 +121,48 @@ function sampleDetection({ settings, schedule, random }, step) {
       cumulative_probability: score,
       source_share: 1 / scores.length,
       detected: score >= 0.15,
+      ...(settings.health ? { why: whyOf(score, label) } : {}),
       ...(settings.labelled ? { present: present.has(label) } : {}),
+    })),
+  };
+}
+
+function whyOf(score, label) {
+  return score >= 0.15
+    ? `kept: ${Math.round(100 * score)} % of the images`
+    : `dropped in round ${1 + (label % 4)}: ${score.toFixed(2)} of the mean mass is below 0.3`;
+}
+
+// The first step is good, the second doubtful, the third refused, and so on.
+function sampleHealth({ settings, schedule, random }, step) {
+  const verdict = ["good", "doubtful", "refused"][(step - 1) % 3];
+  const reasons = {
+    good: "Classifier and clusters agree on 91 % of the images.",
+    doubtful: "Classifier and clusters agree on only 62 % of the images.",
+    refused: "All images fall into one class: the source model has nothing to say about them.",
+  };
+  return {
+    verdict,
+    reason: reasons[verdict],
+    trust: verdict === "refused" ? null : 0.6 + 0.3 * random.uniform(),
+    images: schedule[step - 1].length * settings.perClass,
+    classes_found: schedule[step - 1].length,
+    agreement: 0.91,
+    confidence_before: 0.71,
+    confidence_after: 0.93,
+    changed: 0.12,
+    unfitting: 3,
+    kept_model: verdict === "refused" ? "previous" : "adapted",
+  };
+}
+
+function sampleTraining({ random }) {
+  return {
+    points: Array.from({ length: 20 }, (_, epoch) => ({
+      epoch: epoch + 1,
+      loss: 2.7 * Math.exp(-epoch / 5) + 0.3 + 0.05 * random.uniform(),
+      holdout_accuracy_percent: 92 - 60 * Math.exp(-epoch / 4),
+      seconds: 2,
     })),
   };
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { downloadCsv, drawEverything, tableTexts, visitReport } from "./browser.mjs";
+import { sampleData } from "./sample_data.mjs";
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const finalMean = (run) => mean(run.seeds.map((seed) => seed.metrics.final_accuracy_percent));
@@ -11,7 +12,7 @@ const finalMean = (run) => mean(run.seeds.map((seed) => seed.metrics.final_accur
 test("the summary sorts by a column, down and up, with gaps last", async () => {
   await visitReport("tables", { runs: 7, classes: 10, steps: 3, seeds: 3 }, async (page, data) => {
     const names = async () => (await tableTexts(page, "Summary")).map((row) => row[0]);
-    const expected = [...data.runs].sort((a, b) => finalMean(b) - finalMean(a)).map((run) => run.name);
+    const expected = [...data.runs].sort((a, b) => finalMean(b) - finalMean(a)).map((run) => run.method);
     const head = (title) => page.locator("#summary thead button", { hasText: title }).first();
     await head("Final").click();
     assert.deepEqual(await names(), expected);
@@ -19,11 +20,11 @@ test("the summary sorts by a column, down and up, with gaps last", async () => {
     assert.deepEqual(await names(), expected.reverse());
     assert.equal(await page.locator("#summary th[aria-sort=ascending]").count(), 1);
     await head("Recall").click();
-    assert.equal((await names())[0], data.runs[0].name, "only proca detects classes");
+    assert.equal((await names())[0], data.runs[0].method, "only proca detects classes");
     await head("Recall").click();
-    assert.equal((await names())[0], data.runs[0].name, "what is not known stays last");
+    assert.equal((await names())[0], data.runs[0].method, "what is not known stays last");
     await head("Run").click();
-    assert.deepEqual(await names(), data.runs.map((run) => run.name).sort());
+    assert.deepEqual(await names(), data.runs.map((run) => run.method).sort());
   });
 });
 
@@ -40,8 +41,49 @@ test("the best run of a task is bold, an unfinished one never", async () => {
       );
       const bold = page.locator("#summary tbody tr", { has: page.locator("td:nth-child(3) strong") });
       assert.equal(await bold.count(), 1);
-      assert.ok((await bold.innerText()).includes(best.name));
+      assert.ok((await bold.innerText()).includes(best.method));
     },
+  );
+});
+
+test("source-only, which never learns, is not the best at not forgetting", async () => {
+  const data = sampleData({ runs: 3, seeds: 1 });
+  data.runs.forEach((run, index) => {
+    run.seeds[0].metrics.forgetting_percent = [4, 0, 6][index];
+    run.seeds[0].metrics.backward_transfer_percent = [-4, 0, -6][index];
+  });
+  await visitReport(
+    "tables-forgetting",
+    {},
+    async (page) => {
+      const bold = await page.locator("#summary tbody strong").allInnerTexts();
+      assert.ok(bold.includes("4.0") && bold.includes("−4.0"), bold.join(" "));
+      assert.ok(!bold.includes("0.0"), bold.join(" "));
+    },
+    { data },
+  );
+});
+
+test("what the names of all runs have in common is said once", async () => {
+  await visitReport("tables", { runs: 7, classes: 10, steps: 3, seeds: 3 }, async (page, data) => {
+    assert.deepEqual(
+      (await tableTexts(page, "Summary")).map((row) => row[0]),
+      data.runs.map((run) => run.method),
+    );
+    assert.ok((await page.locator(".byline").innerText()).startsWith("art → clipart · 7 runs"));
+  });
+  const data = sampleData({ runs: 2 });
+  ["demo sketch → photo, proca", "demo sketch → cartoon, proca"].forEach((name, index) => {
+    data.runs[index].name = name;
+  });
+  await visitReport(
+    "tables-names",
+    {},
+    async (page) => {
+      const names = (await tableTexts(page, "Summary")).map((row) => row[0]);
+      assert.deepEqual(names, ["sketch → photo, proca", "sketch → cartoon, proca"]);
+    },
+    { data },
   );
 });
 
@@ -75,7 +117,7 @@ test("every section has a CSV, and the CSV has every number of the document", as
 
     assert.deepEqual(
       numbers(await csv("detection"), 0, 2),
-      step.detection.classes.map((entry) => [entry.label, entry.score]),
+      step.detection.classes.map((entry) => [entry.label, entry.score]).sort((a, b) => b[1] - a[1]),
     );
     assert.deepEqual(numbers(await csv("confusion"), 0, 2, 4), step.confusion);
     const { x, y } = step.embedding.points;

@@ -91,6 +91,15 @@ TEST_F(ReportTest, ARunEndsWithAReportThatHasAllParts) {
     const auto& points = last.at("embedding").at("points");
     const auto& kinds = points.at("kind");
     EXPECT_EQ(std::count(kinds.begin(), kinds.end(), 0), 24);
+    // A prototype's true class is known, and every mistake is one of the confusions.
+    EXPECT_GE(last.at("prototypes").at(0).at("images").at(0).at("true_label"), 0);
+    for (const auto& group : last.value("mistakes", json::array())) {
+      const auto& confusion = last.at("confusion");
+      EXPECT_TRUE(std::any_of(confusion.begin(), confusion.end(), [&](const auto& entry) {
+        return entry.at(0) == group.at("label") && entry.at(1) == group.at("predicted");
+      }));
+      EXPECT_TRUE(group.at("images").at(0).contains("src"));
+    }
     EXPECT_EQ(points.at("label").size(), kinds.size());
     for (const auto& label : points.at("label")) EXPECT_GE(label, 0);
   }
@@ -113,6 +122,14 @@ TEST_F(ReportTest, DataAndPageComeFromEachOther) {
   EXPECT_EQ(data_of(path("a.html")), document);
   run_well({"report", path("a.json"), "--out", path("b.html")});
   EXPECT_EQ(read_text_file(path("a.html")), read_text_file(path("b.html")));
+}
+
+TEST_F(ReportTest, AReportGoesIntoTheFolderItIsAbout) {
+  fs::copy(path("run"), path("placed"), fs::copy_options::recursive);
+  fs::remove(path("placed/report.html"));
+  const auto result = run_well({"report", path("placed/")});
+  EXPECT_EQ(result.out, path("placed/report.html") + "\n");
+  EXPECT_EQ(data_of(path("placed/report.html")).at("runs").size(), 1u);
 }
 
 TEST_F(ReportTest, AStateThatWasAdaptedHasAReport) {

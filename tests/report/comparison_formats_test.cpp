@@ -242,6 +242,11 @@ TEST(ComparisonFormatsTest, LatexKnowsWhatIsBest) {
             "1 & 5.0 & 1.0 \\\\\n"
             "2 & 5.0 & $-$2.0 \\\\\n"
             "3 & 4.9 & 9.0 \\\\\n");
+  block.rows[0].competes = false;
+  EXPECT_EQ(body(Best::kHighestOfColumn),
+            "1 & 5.0 & 1.0 \\\\\n"
+            "2 & \\textbf{5.0} & $-$2.0 \\\\\n"
+            "3 & 4.9 & \\textbf{9.0} \\\\\n");
 }
 
 TEST(ComparisonFormatsTest, LatexEscapesEverythingSpecial) {

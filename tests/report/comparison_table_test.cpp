@@ -172,6 +172,17 @@ TEST(ComparisonTableTest, DropIsTheMeanOfTheTasks) {
   expect_cell(cell_of(table, 0, 0, 1), 15, 20 / std::sqrt(2.0), 2);
 }
 
+TEST(ComparisonTableTest, TheSourceModelDoesNotCompeteInNotForgetting) {
+  auto experiment = experiment_of(TableView::kDrop, {TableMetric::kDrop}, {"ProCA", "Other"});
+  experiment.runs[1].method = "source-only";
+  const auto drop = make_table(experiment, kResults, {});
+  EXPECT_TRUE(drop.blocks[0].rows[0].competes);
+  EXPECT_FALSE(drop.blocks[0].rows[1].competes);
+  experiment.view = TableView::kSteps;
+  experiment.metrics = {TableMetric::kStepAccuracy};
+  EXPECT_TRUE(make_table(experiment, kResults, {}).blocks[0].rows[1].competes);
+}
+
 TEST(ComparisonTableTest, SweepHasABlockPerOptionAndARowPerMetric) {
   const std::vector<RunResult> results = {
       result_of("lambda = 0", "A->W", 0, {0.8}, {0.6}),

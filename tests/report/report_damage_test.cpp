@@ -41,6 +41,15 @@ TEST_F(ReportDataTest, NamesTheFileThatIsDamaged) {
       {"steps/01/pseudo_labels.csv", "path,label\na.png,x\n", "is damaged: \"x\" is no label"},
       {"steps/01/pseudo_labels.csv", "path,label\na.png,7\n", "is damaged: there is no class 7"},
       {"steps/01/pseudo_labels.csv", "path,label\na.png,0", "is damaged: the last line has no end"},
+      {"steps/01/predictions.csv", "path,label,predicted\na.png,0\n",
+       "is damaged: line 2 is not one of a label"},
+      {"steps/01/predictions.csv", "path,label,predicted\na.png,0,3\n",
+       "is damaged: there is no class 3"},
+      {"steps/01/health.json", "{}", "is damaged: "},
+      {"steps/01/health.json", R"({"verdict": "fine", "reason": ""})",
+       "is damaged: \"fine\" is no verdict"},
+      {"steps/01/health.json", R"({"verdict": "good", "reason": "", "trust": "high"})",
+       "is damaged: trust is no number"},
   };
   int number = 0;
   for (const auto& [file, text, message] : cases) {

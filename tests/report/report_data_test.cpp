@@ -168,6 +168,67 @@ TEST_F(ReportDataTest, WhatAPowerCutLeftBehindTheCheckpointIsPassedOver) {
             2u);
 }
 
+TEST_F(ReportDataTest, RunsOfSeveralTasksHaveNoTaskAsTitle) {
+  unfinished_run("both/a");
+  const auto config = folder_ / "both/b/run.toml";
+  unfinished_run("both/b");
+  auto text = read_text_file(config);
+  text.replace(text.find("\"photo\""), 7, "\"paint\"");
+  write_file(config, text);
+  EXPECT_EQ(collect({folder_ / "both"}).at("title"), "2 runs");
+}
+
+TEST_F(ReportDataTest, EpochsOfTheSourceAreItsTraining) {
+  test::write_state(folder_ / "state", /*labelled=*/false, 0);
+  EXPECT_FALSE(
+      collect({folder_ / "state"}).at("runs").at(0).at("seeds").at(0).contains("training"));
+  const auto events = folder_ / "state/events.jsonl";
+  write_file(events, read_text_file(events) + R"({"time":"t","event":"epoch","epoch":1,"loss":2.5,)"
+                                              R"("holdout_accuracy_percent":40.0,"seconds":3.0})"
+                                              "\n"
+                                              R"({"time":"t","event":"epoch","epoch":2,"loss":1.5,)"
+                                              R"("holdout_accuracy_percent":null})"
+                                              "\n");
+  const auto seed = collect({folder_ / "state"}).at("runs").at(0).at("seeds").at(0);
+  EXPECT_EQ(
+      seed.at("training").at("points"),
+      (json{{{"epoch", 1}, {"loss", 2.5}, {"holdout_accuracy_percent", 40.0}, {"seconds", 3.0}},
+            {{"epoch", 2}, {"loss", 1.5}}}));
+}
+
+TEST_F(ReportDataTest, ARunShowsTheTrainingInTheFolderOfItsSourceModel) {
+  const auto folder = unfinished_run();
+  test::write_state(folder / "source-3", /*labelled=*/false, 0);
+  const auto events = folder / "source-3/events.jsonl";
+  write_file(events, read_text_file(events) + R"({"time":"t","event":"epoch","epoch":1,"loss":2.5})"
+                                              "\n");
+  const auto seed = collect({folder}).at("runs").at(0).at("seeds").at(0);
+  EXPECT_EQ(seed.at("training").at("points"), (json{{{"epoch", 1}, {"loss", 2.5}}}));
+}
+
+TEST_F(ReportDataTest, AStepHasItsVerdictAndTheReasonsForItsClasses) {
+  test::write_state(folder_ / "state", /*labelled=*/false);
+  {
+    state::StateWriter writer(folder_ / "state");
+    auto detection = json::parse(test::detection_text());
+    detection["classes"][0]["why"] = "kept: 9 % of the images";
+    writer.put_text("steps/01/detection.json", detection.dump());
+    writer.put_text("steps/01/health.json",
+                    R"({"verdict": "doubtful", "reason": "Too few images.", "trust": null,)"
+                    R"( "images": 6, "agreement": 0.5, "kept_model": "adapted", "more": []})");
+    writer.commit(state::StateDirectory::read_manifest(folder_ / "state"));
+  }
+  const auto step =
+      collect({folder_ / "state"}).at("runs").at(0).at("seeds").at(0).at("steps").at(0);
+  EXPECT_EQ(step.at("detection").at("classes").at(0).at("why"), "kept: 9 % of the images");
+  EXPECT_FALSE(step.at("detection").at("classes").at(1).contains("why"));
+  EXPECT_EQ(step.at("health"), (json{{"verdict", "doubtful"},
+                                     {"reason", "Too few images."},
+                                     {"images", 6},
+                                     {"agreement", 0.5},
+                                     {"kept_model", "adapted"}}));
+}
+
 TEST_F(ReportDataTest, AStateDirectoryIsARunOfOneSeedWithoutLabels) {
   test::write_state(folder_ / "state", /*labelled=*/false, 2);
   const auto document = collect({folder_ / "state"});
@@ -191,7 +252,7 @@ TEST_F(ReportDataTest, RunsBesideEachOtherAreToldApart) {
   unfinished_run("demo/a");
   unfinished_run("demo/b");
   const auto document = collect({folder_ / "demo"});
-  EXPECT_EQ(document.at("title"), "2 runs");
+  EXPECT_EQ(document.at("title"), "own sketch → photo");
   EXPECT_EQ(document.at("runs").at(0).at("name"), "own sketch → photo, proca (a)");
   EXPECT_EQ(document.at("runs").at(1).at("name"), "own sketch → photo, proca (b)");
   EXPECT_EQ(document.at("runs").at(1).at("id"), "run-2");

@@ -1,4 +1,4 @@
-#include "report/collect/thumbnails.h"
+#include "report/images/thumbnails.h"
 
 #include <stdexcept>
 

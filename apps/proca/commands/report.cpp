@@ -9,6 +9,7 @@
 
 #include "commands/commands.h"
 #include "commands/write_report.h"
+#include "core/files/path.h"
 #include "output_file.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 
 struct ReportCommand {
   std::vector<std::string> folders;
-  std::string out = "report.html";
+  std::string out;
   std::string json;
   std::string title;
   bool watch = false;
@@ -38,6 +39,14 @@ report::ReportDocument collect(const ReportCommand& options) {
     return report::read_document(options.folders.front(), shown);
   }
   return report::collect_report({options.folders.begin(), options.folders.end()}, shown);
+}
+
+// Into the folder it is about, if that is one.
+std::string place_of_page(const ReportCommand& options) {
+  if (!options.out.empty()) return options.out;
+  const bool is_document = options.folders.front().ends_with(".json");
+  if (options.folders.size() > 1 || is_document) return "report.html";
+  return (normalise_path(options.folders.front()) / "report.html").string();
 }
 
 void write(const ReportCommand& options, const report::ReportDocument& document) {
@@ -59,7 +68,8 @@ void watch(const ReportCommand& options) {
   }
 }
 
-void run_report(const ReportCommand& options) {
+void run_report(ReportCommand options) {
+  options.out = place_of_page(options);
   prepare_output(options.out, options.folders);
   if (!options.json.empty()) prepare_output(options.json, options.folders);
   if (!options.watch) {
@@ -77,22 +87,23 @@ void run_report(const ReportCommand& options) {
 }  // namespace
 
 Command report_command() {
-  return {"report", "one page with charts about runs, states and reproductions",
-          [](OptionSet& set) {
-            const auto options = std::make_shared<ReportCommand>();
-            set.bind_positional("dir", options->folders,
-                                "folders of proca run, demo, adapt or reproduce, or one .json "
-                                "that --json wrote",
-                                "DIR");
-            set.require();
-            set.bind("out", options->out, "the page", "FILE");
-            set.bind("json", options->json, "write the data behind it too", "FILE");
-            set.bind("title", options->title, "heading; derived from the runs if empty");
-            set.bind("watch", options->watch, "update the page until all runs are finished");
-            set.bind("interval", options->interval, "seconds between two updates of --watch", 0.1,
-                     86400);
-            return [options] { run_report(*options); };
-          }};
+  return {
+      "report", "one page with charts about runs, states and reproductions", [](OptionSet& set) {
+        const auto options = std::make_shared<ReportCommand>();
+        set.bind_positional("dir", options->folders,
+                            "folders of proca run, demo, adapt or reproduce, or one .json "
+                            "that --json wrote",
+                            "DIR");
+        set.require();
+        set.bind("out", options->out,
+                 "the page; if empty, report.html in DIR, or here if there are several", "FILE");
+        set.bind("json", options->json, "write the data behind it too", "FILE");
+        set.bind("title", options->title, "heading; derived from the runs if empty");
+        set.bind("watch", options->watch, "update the page until all runs are finished");
+        set.bind("interval", options->interval, "seconds between two updates of --watch", 0.1,
+                 86400);
+        return [options] { run_report(*options); };
+      }};
 }
 
 }  // namespace proca::app

@@ -27,6 +27,7 @@ class EventReader {
     if (started_.empty()) started_ = time;
     ended_ = time;
     if (name == "start") machine_ = event;
+    if (name == "epoch") take_source_epoch(event);
     if (name == "adapt_epoch") take_epoch(event);
     if (name == "step") take_step(event);
   }
@@ -42,6 +43,7 @@ class EventReader {
       }
       events.losses = {{"terms", terms_}, {"points", points_}};
     }
+    if (!source_points_.empty()) events.training = {{"points", source_points_}};
     if (started_.empty()) return events;
     auto& machine = events.machine = Json::object();
     for (const auto* key : {"device", "threads", "libtorch", "precision"}) {
@@ -56,6 +58,14 @@ class EventReader {
   }
 
  private:
+  void take_source_epoch(const Json& event) {
+    Json point = {{"epoch", whole_number(event.at("epoch"))}};
+    for (const auto* key : {"loss", "holdout_accuracy_percent", "seconds"}) {
+      if (event.contains(key) && !event.at(key).is_null()) point[key] = event.at(key).get<double>();
+    }
+    source_points_.push_back(std::move(point));
+  }
+
   void take_epoch(const Json& event) {
     Json point = {{"step", whole_number(event.at("step"))},
                   {"epoch", whole_number(event.at("epoch"))}};
@@ -90,7 +100,7 @@ class EventReader {
   }
 
   std::vector<std::string> terms_;
-  std::vector<Json> points_;
+  std::vector<Json> points_, source_points_;
   std::map<int64_t, Json> steps_;
   Json machine_ = Json::object();  // the last start
   Json peak_, gpu_peak_;

@@ -10,7 +10,8 @@ namespace proca::report {
 
 /// The events of a state, as in docs/formats/report_data.md.
 struct Events {
-  Json losses;                    ///< null if there was no epoch
+  Json losses;                    ///< null if there was no epoch of adaptation
+  Json training;                  ///< of the source; null if there was no epoch
   Json machine;                   ///< null if there was no event
   std::map<int64_t, Json> steps;  ///< by number: images, seconds, peaks
 };

@@ -10,7 +10,7 @@
 
 #include "core/parallel.h"
 #include "proca/adaptation/prototype_memory.h"
-#include "report/collect/thumbnails.h"
+#include "report/images/thumbnails.h"
 #include "state/state_files.h"
 
 namespace proca::report {

@@ -119,10 +119,13 @@ class Collector {
     }
     const auto detail = Detail::of(num_seeds, num_pictures);
     auto runs = Json::array();
+    bool has_strips = false;
     for (const auto& folders : runs_) {
       throw_if_interrupted("stopped while the report was made");
       auto run = Json{{"id", fmt::format("run-{}", runs.size() + 1)}};
-      run.update(read_run(folders, detail));
+      // One task is enough to see what the images are like.
+      run.update(read_run(folders, detail, has_strips ? Strips::kLeftOut : Strips::kShown));
+      has_strips = has_strips || run.contains("pictures");
       is_finished_ = is_finished_ && run.at("status") == "finished";
       // While it is watched or written a run may well lack some yet.
       if (!options_.refresh_s && run.at("status") != "running") warn_about_missing(folders, run);
@@ -207,7 +210,17 @@ class Collector {
   std::string default_title(const Json& runs) const {
     if (!title_.empty()) return title_;
     if (runs.size() == 1) return runs.front().at("name").get<std::string>();
-    return fmt::format("{} runs", runs.size());
+    for (const auto* key : {"preset", "source", "target"}) {
+      const auto is_same = [&](const Json& run) {
+        return run.contains(key) && run.at(key) == runs.front().value(key, Json());
+      };
+      if (!std::all_of(runs.begin(), runs.end(), is_same)) {
+        return fmt::format("{} runs", runs.size());
+      }
+    }
+    const auto& task = runs.front();
+    return fmt::format("{} {} → {}", task.at("preset").get<std::string>(),
+                       task.at("source").get<std::string>(), task.at("target").get<std::string>());
   }
 
   const ReportOptions& options_;

@@ -12,7 +12,9 @@
 #include "experiments/run_results.h"
 #include "proca/core/file.h"
 #include "proca/state/state_directory.h"
+#include "report/collect/run_images.h"
 #include "report/collect/seed_reader.h"
+#include "report/collect/usual_options.h"
 #include "state/state_files.h"
 
 namespace proca::report {
@@ -150,7 +152,7 @@ RunFolders as_run(fs::path state) {
   return folders;
 }
 
-Json read_run(const RunFolders& folders, const Detail& detail) {
+Json read_run(const RunFolders& folders, const Detail& detail, Strips strips) {
   Json run;
   RunFrame frame;
   // Before anything is read: a run that ends meanwhile is reported as running, not as half done.
@@ -159,12 +161,23 @@ Json read_run(const RunFolders& folders, const Detail& detail) {
     describe_state(folders, run);
   } else {
     describe_run(folders, run, frame);
+    if (run.contains("preset")) add_usual_values(run);
   }
   if (!folders.seeds.empty()) {
     const auto manifest = state::StateDirectory::read_manifest(folders.seeds.front().state);
     run["classes"] = manifest.model.class_names;
   }
   run["status"] = is_running ? "running" : is_complete(folders, run) ? "finished" : "unfinished";
+  RunImages images;
+  if (!folders.seeds.empty() && (strips == Strips::kShown || detail.mistakes_per_seed > 0)) {
+    images = find_images(folders, run);
+    if (strips == Strips::kShown) {
+      if (auto shown = strips_json(images, folders, frame.schedule); !shown.is_null()) {
+        run["pictures"] = std::move(shown);
+      }
+    }
+  }
+  if (images.target) frame.target = &*images.target;
   run["seeds"] = Json::array();
   for (const auto& seed : folders.seeds) {
     run["seeds"].push_back(read_seed(seed, frame, detail));

@@ -30,7 +30,10 @@ RunFolders find_seeds(std::filesystem::path folder, std::vector<std::filesystem:
 /// A state directory as a run of one seed.
 RunFolders as_run(std::filesystem::path state);
 
+/// Whether a run shows some images of source and target.
+enum class Strips { kShown, kLeftOut };
+
 /// A run as in docs/formats/report_data.md. Throws `InputError` naming a damaged file.
-Json read_run(const RunFolders& folders, const Detail& detail);
+Json read_run(const RunFolders& folders, const Detail& detail, Strips strips);
 
 }  // namespace proca::report

@@ -1,5 +1,8 @@
 #include "report/collect/seed_reader.h"
 
+#include <string_view>
+#include <unordered_map>
+
 #include "core/files/path.h"
 #include "core/parallel.h"
 #include "experiments/run_results.h"
@@ -54,11 +57,34 @@ struct Picture {
   state::FeatureRecord features;
 };
 
+// The true classes of the prototypes, where the images of the target have labels.
+void add_true_labels(Json& prototypes, const std::vector<LabelledPrediction>& predictions) {
+  std::unordered_map<std::string_view, int64_t> label_of;
+  for (const auto& image : predictions) label_of.emplace(image.name, image.label);
+  for (auto& entry : prototypes) {
+    if (!entry.contains("images")) continue;
+    for (auto& image : entry["images"]) {
+      const auto found = label_of.find(image.at("path").get_ref<const std::string&>());
+      if (found != label_of.end()) image["true_label"] = found->second;
+    }
+  }
+}
+
 void draw(const std::vector<Picture>& pictures, Detail::Pictures kind, Json& steps) {
   parallel_for(static_cast<int64_t>(pictures.size()), available_cores(), [&](int64_t i) {
     const auto& [step, features] = pictures[static_cast<size_t>(i)];
     steps[step]["embedding"] = embedding_json(features, kind);
   });
+}
+
+// A run has trained its source model in a folder of its own.
+Json training_of(const RunFolders::Seed& seed, const Events& events) {
+  if (!events.training.is_null() || !seed.number) return events.training;
+  const auto source = seed.part / fmt::format("source-{}", *seed.number);
+  if (!state::StateDirectory::exists(source)) return nullptr;
+  const auto manifest = state::StateDirectory::read_manifest(source);
+  return read_events(source / state::kEventsFile, manifest.events_bytes, manifest.events_crc)
+      .training;
 }
 
 }  // namespace
@@ -101,13 +127,20 @@ Json read_seed(const RunFolders::Seed& seed, const RunFrame& frame, const Detail
         auto current = current_prototypes(state, num_classes, detail);
         if (!current.is_null()) prototypes = std::move(current);
       }
+      const auto predictions = reader.predictions();
+      if (number == manifest.step && !predictions.empty() && detail.mistakes_per_seed > 0) {
+        step["mistakes"] = mistakes_json(predictions, frame.target, detail.mistakes_per_seed);
+      }
+      add_true_labels(prototypes, predictions);
       put(step, "prototypes", std::move(prototypes));
+      put(step, "health", reader.health());
     }
     if (features) pictures.push_back({json["steps"].size(), std::move(*features)});
     json["steps"].push_back(std::move(step));
   }
   draw(pictures, detail.pictures, json["steps"]);
   put(json, "losses", events.losses);
+  put(json, "training", training_of(seed, events));
   put(json, "machine", events.machine);
   return json;
 }

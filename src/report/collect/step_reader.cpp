@@ -51,6 +51,28 @@ void StepReader::check_label(int64_t label, const std::string& origin) const {
   throw InputError(fmt::format("{}: is damaged: there is no class {}", origin, label));
 }
 
+int64_t StepReader::label_in(const std::string& field, const std::string& origin) const {
+  const auto label = parse_whole_number(field, INT64_MIN);
+  if (!label) throw std::invalid_argument(fmt::format("\"{}\" is no label", field));
+  check_label(*label, origin);
+  return *label;
+}
+
+std::vector<std::vector<std::string>> StepReader::rows_of(const char* file,
+                                                          size_t num_fields) const {
+  const auto text = state_.read_text(name_of(file));
+  const auto records = csv_records(text);
+  std::vector<std::vector<std::string>> rows;
+  for (size_t i = 1; i < records.size(); ++i) {  // The first has the names of the columns.
+    auto fields = csv_fields(records[i]);
+    if (!fields || fields->size() < num_fields) {
+      throw std::invalid_argument(fmt::format("line {} is not one of a label", i + 1));
+    }
+    rows.push_back(std::move(*fields));
+  }
+  return rows;
+}
+
 Json StepReader::classes() const {
   if (!record_) return nullptr;
   auto classes = Json::array();
@@ -85,6 +107,7 @@ Json StepReader::detection(const std::vector<int64_t>* present) const {
         shown[key] = entry.at(key).get<double>();
       }
       shown["detected"] = entry.at("detected").get<bool>();
+      if (entry.contains("why")) shown["why"] = entry.at("why").get<std::string>();
       if (present != nullptr) {
         shown["present"] = std::find(present->begin(), present->end(), label) != present->end();
       }
@@ -99,23 +122,62 @@ Json StepReader::pseudo_labels() const {
   const auto origin = origin_of(state::kPseudoLabelsFile);
   return reading(origin, [&] {
     std::vector<int64_t> counts(static_cast<size_t>(num_classes_));
-    const auto text = state_.read_text(name_of(state::kPseudoLabelsFile));
-    const auto records = csv_records(text);
-    for (size_t i = 1; i < records.size(); ++i) {  // The first has the names of the columns.
-      const auto fields = csv_fields(records[i]);
-      if (!fields || fields->size() < 2) {
-        throw std::invalid_argument(fmt::format("line {} is not one of a label", i + 1));
-      }
-      const auto label = parse_whole_number((*fields)[1], INT64_MIN);
-      if (!label) throw std::invalid_argument(fmt::format("\"{}\" is no label", (*fields)[1]));
-      check_label(*label, origin);
-      ++counts[static_cast<size_t>(*label)];
-    }
-    Json labels = {{"images", records.empty() ? 0 : records.size() - 1}, {"counts", counts}};
+    const auto rows = rows_of(state::kPseudoLabelsFile, 2);
+    for (const auto& fields : rows) ++counts[static_cast<size_t>(label_in(fields[1], origin))];
+    Json labels = {{"images", rows.size()}, {"counts", counts}};
     if (record_ && record_->pseudo_labels) {
       labels["correct"] = record_->pseudo_labels->num_correct;
     }
     return labels;
+  });
+}
+
+std::map<std::string, int64_t> StepReader::label_of_name() const {
+  std::map<std::string, int64_t> labels;
+  if (!state_.has(name_of(state::kPseudoLabelsFile))) return labels;
+  const auto origin = origin_of(state::kPseudoLabelsFile);
+  reading(origin, [&] {
+    for (const auto& fields : rows_of(state::kPseudoLabelsFile, 2)) {
+      labels[fields[0]] = label_in(fields[1], origin);
+    }
+  });
+  return labels;
+}
+
+std::vector<LabelledPrediction> StepReader::predictions() const {
+  if (!state_.has(name_of(state::kPredictionsFile))) return {};
+  const auto origin = origin_of(state::kPredictionsFile);
+  return reading(origin, [&] {
+    std::vector<LabelledPrediction> predictions;
+    for (auto& fields : rows_of(state::kPredictionsFile, 3)) {
+      predictions.push_back({.name = std::move(fields[0]),
+                             .label = label_in(fields[1], origin),
+                             .predicted = label_in(fields[2], origin)});
+    }
+    return predictions;
+  });
+}
+
+Json StepReader::health() const {
+  if (!state_.has(name_of(state::kHealthFile))) return nullptr;
+  const auto origin = origin_of(state::kHealthFile);
+  return reading(origin, [&] {
+    const auto read = parse_json(state_.read_text(name_of(state::kHealthFile)), origin);
+    const auto verdict = read.at("verdict").get<std::string>();
+    if (verdict != "good" && verdict != "doubtful" && verdict != "refused") {
+      throw std::invalid_argument(fmt::format("\"{}\" is no verdict", verdict));
+    }
+    Json health = {{"verdict", verdict}, {"reason", read.at("reason").get<std::string>()}};
+    for (const auto* key : {"trust", "images", "classes_found", "agreement", "confidence_before",
+                            "confidence_after", "changed", "unfitting"}) {
+      if (!read.contains(key) || read.at(key).is_null()) continue;
+      if (!read.at(key).is_number())
+        throw std::invalid_argument(fmt::format("{} is no number", key));
+      health[key] = read.at(key);
+    }
+    if (read.contains("kept_model"))
+      health["kept_model"] = read.at("kept_model").get<std::string>();
+    return health;
   });
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/files/read_json.h"
 #include "proca/state/feature_record.h"
 #include "proca/state/state_directory.h"
 #include "protocol/run_metrics.h"
+#include "report/images/mistakes.h"
 
 namespace proca::report {
 
@@ -24,6 +27,12 @@ class StepReader {
   /// `present`: labels of the classes in the images; null if not known.
   Json detection(const std::vector<int64_t>* present) const;
   Json pseudo_labels() const;
+  /// What the program made of the step: `health.json`.
+  Json health() const;
+  /// What was predicted for each labelled image; empty if that was not written.
+  std::vector<LabelledPrediction> predictions() const;
+  /// The labels that the step gave to its images, by name.
+  std::map<std::string, int64_t> label_of_name() const;
   /// The features, if they were recorded.
   std::optional<state::FeatureRecord> features() const;
 
@@ -31,6 +40,9 @@ class StepReader {
   std::string name_of(const char* file) const;
   std::string origin_of(const char* file) const;
   void check_label(int64_t label, const std::string& origin) const;
+  int64_t label_in(const std::string& field, const std::string& origin) const;
+  /// The rows of a file of the step below its first line, with at least so many fields each.
+  std::vector<std::vector<std::string>> rows_of(const char* file, size_t num_fields) const;
 
   const state::StateDirectory& state_;
   int64_t step_;

@@ -13,7 +13,7 @@ namespace {
 // Higher is better; rounded as it is shown, so that equals are equal.
 std::optional<double> rank_of(const TableBlock& block, size_t row, size_t column) {
   const auto& mean = block.rows[row].cells[column].mean;
-  if (!mean) return std::nullopt;
+  if (!mean || !block.rows[row].competes) return std::nullopt;
   const auto unit = std::pow(10.0, static_cast<double>(block.decimals));
   return std::round(*mean * unit) * (block.best == Best::kLowestOfColumn ? -1 : 1);
 }

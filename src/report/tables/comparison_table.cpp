@@ -116,6 +116,7 @@ class TableMaker {
     if (!is_drop) block.columns.push_back(kAverage);
     for (const auto& run : experiment_.runs) {
       auto& row = block.rows.emplace_back(run.label, std::vector<Cell>());
+      row.competes = !is_drop || run.method != "source-only";
       for (int64_t step = 1; step <= num_steps; ++step) {
         row.cells.push_back(grid_.cell(run.label, tasks, [&](const RunResult& result) {
           return value_at(metric, result.metrics, step);

@@ -39,6 +39,9 @@ struct TableBlock {
   struct Row {
     std::string label;
     std::vector<Cell> cells;  ///< one per column
+    /// Whether its cells may be the best of their columns: a run that never learns is not the one
+    /// that forgets least.
+    bool competes = true;
   };
   std::vector<Row> rows = {};
   Best best = Best::kHighestOfColumn;

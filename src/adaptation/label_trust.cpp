@@ -1,8 +1,8 @@
 // Whether pseudo-labels are right cannot be seen without true labels; whether they would be
 // others had a free choice gone another way can.
 
-#include "adaptation/detection_rules.h"
-#include "adaptation/neighbours.h"
+#include "adaptation/detection/detection_rules.h"
+#include "adaptation/detection/neighbours.h"
 #include "proca/adaptation/step_health.h"
 
 namespace proca::adaptation {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "adaptation/detection/neighbours.h"
 #include "adaptation/golden_cases.h"
-#include "adaptation/neighbours.h"
 #include "proca/adaptation/shared_classes.h"
 #include "proca/core/error.h"
 

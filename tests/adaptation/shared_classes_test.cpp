@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "adaptation/detection_rules.h"
+#include "adaptation/detection/detection_rules.h"
 #include "adaptation/golden_cases.h"
 #include "proca/core/error.h"
 #include "support/message_of.h"

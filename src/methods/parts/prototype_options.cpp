@@ -1,6 +1,6 @@
 #include "methods/parts/prototype_options.h"
 
-#include "adaptation/detection_rules.h"
+#include "adaptation/detection/detection_rules.h"
 
 namespace proca::methods {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "adaptation/detection_rules.h"
+#include "adaptation/detection/detection_rules.h"
 #include "adaptation/host_doubles.h"
 #include "proca/core/error.h"
 

@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "adaptation/clustering.h"
-#include "adaptation/detection_rules.h"
+#include "adaptation/detection/detection_rules.h"
+#include "adaptation/detection/neighbours.h"
 #include "adaptation/host_doubles.h"
-#include "adaptation/neighbours.h"
 
 namespace proca::adaptation {
 namespace {

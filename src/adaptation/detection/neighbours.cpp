@@ -1,4 +1,4 @@
-#include "adaptation/neighbours.h"
+#include "adaptation/detection/neighbours.h"
 
 #include <algorithm>
 #include <numeric>

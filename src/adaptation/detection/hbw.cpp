@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "adaptation/detection_rules.h"
+#include "adaptation/detection/detection_rules.h"
 
 namespace proca::adaptation {
 namespace {

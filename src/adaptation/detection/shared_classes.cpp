@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "adaptation/detection_rules.h"
+#include "adaptation/detection/detection_rules.h"
 #include "adaptation/host_doubles.h"
 #include "core/nearest_word.h"
 #include "proca/core/error.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <torch/types.h>
 
+#include "core/files/path.h"
 #include "core/files/text_checksum.h"
 #include "core/scope_timer.h"
 #include "core/stopwatch.h"
@@ -22,6 +23,11 @@
 
 namespace proca::engine {
 namespace {
+
+AdaptOptions following(AdaptOptions options, const std::filesystem::path& folder) {
+  options.method.follow(state::StateDirectory::read_manifest(normalise_path(folder)).method);
+  return options;
+}
 
 AdapterParts open_parts(const AdaptOptions& options, const std::filesystem::path& folder) {
   auto session = std::make_shared<StateSession>(options, folder,
@@ -53,7 +59,7 @@ std::shared_ptr<training::TrainingWarmUp> begin_training_warm_up(const AdaptOpti
 }
 
 Adapter::Adapter(const AdaptOptions& options, const std::filesystem::path& state)
-    : Adapter(options, open_parts(options, state)) {}
+    : Adapter(following(options, state), open_parts(following(options, state), state)) {}
 
 Adapter::Adapter(const AdaptOptions& options, AdapterParts parts)
     : options_(options),

@@ -63,6 +63,7 @@ void MethodOptions::bind(OptionSet& options) {
   method.assign = [this](const std::vector<std::string>& values) {
     if (values.size() != 1) throw InvalidOption("--method: takes one value, or A,B,...");
     names_.clear();
+    was_chosen_ = true;
     std::istringstream words(values.front());
     for (std::string word; std::getline(words, word, ',');) names_.push_back(word);
     if (names_.empty()) names_.emplace_back();  // an unknown one

@@ -13,6 +13,7 @@
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/engine/adapter.h"
+#include "proca/state/state_directory.h"
 #include "state/history/copy_state.h"
 #include "state/rank_folder.h"
 
@@ -71,6 +72,7 @@ engine::SameImages same_images(const AdaptCommand& options, bool has_its_step) {
 }
 
 void run_adapt(AdaptCommand& options, const OptionSet& set) {
+  options.adapt.method.follow(state::StateDirectory::read_manifest(options.state).method);
   if (options.adapt.method.names().size() > 1) {
     throw InvalidOption("--method: a state has one method; proca run compares several");
   }

@@ -151,8 +151,9 @@ struct AdapterParts {
 /// ```
 class Adapter {
  public:
-  /// Locks the state. Throws `InputError` when it is missing, damaged, in source
-  /// training, in use, or has been adapted with another method.
+  /// Locks the state. Without a chosen method it goes on with that of the steps before. Throws
+  /// `InputError` when it is missing, damaged, in source training, in use, or has been adapted with
+  /// another method.
   Adapter(const AdaptOptions& options, const std::filesystem::path& state);
   Adapter(const AdaptOptions& options, AdapterParts parts);
   ~Adapter();

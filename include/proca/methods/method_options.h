@@ -25,7 +25,7 @@ namespace proca::methods {
 /// ```
 class MethodOptions {
  public:
-  explicit MethodOptions(std::string name = "proca");
+  explicit MethodOptions(std::string name = "census");
 
   /// Declares `--method` and, in the section `[method]`, every method's options.
   void bind(OptionSet& options);
@@ -46,7 +46,14 @@ class MethodOptions {
   /// The chosen method; of several the first one.
   const std::string& name() const { return names_.front(); }
   const std::vector<std::string>& names() const { return names_; }
-  void set_name(std::string name) { names_ = {std::move(name)}; }
+  void set_name(std::string name) {
+    names_ = {std::move(name)};
+    was_chosen_ = true;
+  }
+  /// Takes the method that a state has been adapted with, unless the user chose one. Empty: none.
+  void follow(const std::string& name) {
+    if (!was_chosen_ && !name.empty()) names_ = {name};
+  }
   /// Goes on with one of the names. Options that only the others have are left out from now on.
   void choose_one(const std::string& name);
 
@@ -57,6 +64,7 @@ class MethodOptions {
   bool is_for_another(const std::string& option) const;
 
   std::vector<std::string> names_;
+  bool was_chosen_ = false;
   std::vector<std::string> beside_;  // the other methods that options may be for
   // What the user gave, by option. Shared with the closures in the OptionSet.
   std::shared_ptr<std::map<std::string, std::vector<std::string>>> given_;

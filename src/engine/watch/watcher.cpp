@@ -161,7 +161,8 @@ void Watcher::adapt_to(const std::string& batch) {
                                       discards ? Unfinished::kDiscard : Unfinished::kRefuse);
     journal_.step_is_finished();
     const bool is_repeated = outcome.already_done && !may_be_done;
-    line = begin_line(clock_, batch, is_repeated ? "repeated" : "adapted");
+    const auto* done = is_repeated ? "repeated" : outcome.trained ? "adapted" : "skipped";
+    line = begin_line(clock_, batch, done);
     add_outcome(*line, outcome);
     add_verdict(*line, options_.state, outcome.step);
   } catch (const Interrupted&) {

@@ -2,6 +2,7 @@
 // is said once, in the head of the page.
 
 const kMethodNames = {
+  census: "Census",
   proca: "ProCA",
   "source-only": "source only",
   dann: "DANN",

@@ -142,8 +142,8 @@ RunIdentity upgraded(RunIdentity theirs, const RunIdentity& mine, const data::Im
 }
 
 bool have_same_images(const RunIdentity& one, const RunIdentity& other) {
-  const auto* ours = one.find(RunIdentity::kNote, kImages);
-  const auto* theirs = other.find(RunIdentity::kNote, kImages);
+  const auto* ours = one.find(RunIdentity::kNote, kImagesNote);
+  const auto* theirs = other.find(RunIdentity::kNote, kImagesNote);
   return ours != nullptr && theirs != nullptr && *ours == *theirs;
 }
 

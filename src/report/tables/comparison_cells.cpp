@@ -94,7 +94,7 @@ std::vector<ShownRow> shown_rows(const TableBlock& block, Footnotes& footnotes) 
   std::vector<ShownRow> rows;
   const bool with_paper = has_paper(block);
   for (size_t row = 0; row < block.rows.size(); ++row) {
-    const auto& [label, cells] = block.rows[row];
+    const auto& [label, cells, competes] = block.rows[row];
     ShownRow ours{ShownRow::kOurs, label}, paper{ShownRow::kPaper, label},
         difference{ShownRow::kDifference, label};
     bool has_difference = false;

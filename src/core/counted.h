@@ -10,7 +10,7 @@ namespace proca {
 inline std::string counted(int64_t count, std::string_view noun) {
   auto text = std::to_string(count) + " " + std::string(noun);
   if (count == 1) return text;
-  const bool hisses = noun.ends_with('s') || noun.ends_with('x') || noun.ends_with("ch");
+  const bool hisses = noun.ends_with('s') || noun.ends_with('x') || noun.ends_with("tch");
   return text + (hisses ? "es" : "s");
 }
 

@@ -89,6 +89,7 @@ LoadedModel load_model_of_step(const std::filesystem::path& folder, int64_t step
   const state::StateDirectory state(folder);
   if (step == 0) {
     auto manifest = state.manifest();
+    manifest.step = 0;
     manifest.model.neck.clear();
     manifest.adapted_classes.clear();
     return load_model(state, manifest, state::kSourceFile);

@@ -116,9 +116,9 @@ void StateWriter::remove_later_steps() {
   } else if (fs::file_size(events, none) > static_cast<uint64_t>(manifest.events_bytes) && !none) {
     const EventLog shortened(events, manifest.events_bytes, manifest.events_crc);
   }
-  if (!is_there(folder_ / kStepsFolder)) return;
+  if (!is_own_folder(folder_ / kStepsFolder)) return;
   for (const auto& step : entries_of(folder_ / kStepsFolder)) {
-    if (!is_folder(step) || number_of_step(step.filename().string()) <= manifest.step) continue;
+    if (!is_own_folder(step) || number_of_step(step.filename().string()) <= manifest.step) continue;
     for (const auto& entry : entries_of(step)) {
       const auto name = entry.lexically_relative(folder_).string();
       if (!is_folder(entry) && !files_.contains(name)) remove_file(entry);

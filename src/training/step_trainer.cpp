@@ -10,6 +10,7 @@
 #include "core/progress.h"
 #include "core/scope_timer.h"
 #include "distributed/agreement.h"
+#include "distributed/launch.h"
 #include "models/weights/finite_check.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
@@ -162,6 +163,7 @@ void StepTrainer::begin() {
   const auto text =
       fmt::format("step {} is {}: {}{}", context.step + 1, adaptation::verdict_word(health.verdict),
                   health.reason, was_accepted_ ? "" : "; the network stays as it was");
+  if (!distributed::is_first(setup_.compute)) return;
   health.verdict == adaptation::Verdict::kGood ? log_info(text) : log_warning(text);
 }
 

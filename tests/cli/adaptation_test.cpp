@@ -63,9 +63,9 @@ class AdaptationTest : public ::testing::Test {
                                         const std::string& epochs = "4",
                                         const std::string& checkpoint_every = "0") {
     return {
-        "adapt",         "--state",      state, "--target",     path(target), "--epochs",
-        epochs,          "--batch-size", "8",   "--prototypes", "2",          "--checkpoint-every",
-        checkpoint_every};
+        "adapt",      "--method",           "proca",         "--state",      state, "--target",
+        path(target), "--epochs",           epochs,          "--batch-size", "8",   "--prototypes",
+        "2",          "--checkpoint-every", checkpoint_every};
   }
   static std::vector<std::string> run(const std::string& out,
                                       const std::vector<std::string>& more = {}) {
@@ -73,6 +73,9 @@ class AdaptationTest : public ::testing::Test {
                                       path(""), "--source", "source",         "--target",
                                       "target", "--out",    path(out),        "--checkpoint-every",
                                       "0"};
+    if (std::find(more.begin(), more.end(), "--method") == more.end()) {
+      words.insert(words.end(), {"--method", "proca"});
+    }
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }

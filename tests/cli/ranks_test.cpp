@@ -149,9 +149,10 @@ class RanksTest : public ::testing::Test {
             "1"};
   }
   static std::vector<std::string> adapt(const std::string& state) {
-    return {"adapt", "--state",   path(state), "--target",       path("day"), "--epochs",
-            "3",     "--lr",      "0.00001",   "--batch-size",   "8",         "--prototypes",
-            "2",     "--threads", "1",         "--rank-timeout", "600"};
+    return {"adapt",     "--method",     "proca", "--state",   path(state), "--target",
+            path("day"), "--epochs",     "3",     "--lr",      "0.00001",   "--batch-size",
+            "8",         "--prototypes", "2",     "--threads", "1",         "--rank-timeout",
+            "600"};
   }
   static void copy(const std::string& from, const std::string& to) {
     fs::copy(path(from), path(to), fs::copy_options::recursive);

@@ -39,9 +39,9 @@ class ReportTest : public ::testing::Test {
                "class-order = [\"frame\", \"level\", \"upright\"]\n"
                "[pretrain]\nbackbone = \"resnet-small\"\nimage-size = 16\nepochs = 2\n"
                "[adapt]\nepochs = 2\nbatch-size = 8\nlr = 0.01\n[method]\nprototypes = 2\n");
-    run_result_ =
-        run_well({"run", "--preset", path("own.toml"), "--data-root", path(""), "--source",
-                  "source", "--target", "target", "--seeds", "0,1", "--out", path("run")});
+    run_result_ = run_well({"run", "--preset", path("own.toml"), "--data-root", path(""),
+                            "--source", "source", "--target", "target", "--method", "proca",
+                            "--seeds", "0,1", "--out", path("run")});
   }
   static void TearDownTestSuite() {
     delete shared_;

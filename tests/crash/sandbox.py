@@ -101,15 +101,15 @@ class Sandbox:
 
     def adapt(self, out, target="day0", epochs=2):
         return (
-            ["adapt", "--state", out, "--target", self / target, "--epochs", str(epochs)]
+            ["adapt", "--method", "proca", "--state", out, "--target", self / target, "--epochs", str(epochs)]
             + ["--batch-size", "4", "--prototypes", "2", "--capture-first", "0", "--lr", "0.01"]
             + ["--checkpoint-every", "0", "--threads", "1", "--device", "cpu"]
         )
 
     def run_protocol(self, out):
         return (
-            ["run", "--preset", self / "own.toml", "--data-root", self.folder, "--source", "source"]
-            + ["--target", "target", "--out", out, "--checkpoint-every", "0", "--threads", "1"]
+            ["run", "--method", "proca", "--preset", self / "own.toml", "--data-root", self.folder]
+            + ["--source", "source", "--target", "target", "--out", out, "--checkpoint-every", "0", "--threads", "1"]
             + ["--device", "cpu", "--no-report"]
         )
 

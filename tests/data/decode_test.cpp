@@ -60,7 +60,8 @@ size_t harmless_bytes(const std::filesystem::path& path) {
   if (path.extension() == ".jpg") return 2;        // the end marker
   if (path.extension() == ".png") return 12;       // the end chunk
   // The end marker of the file; of an animation the other pictures, too.
-  if (path.extension() == ".gif") return path.stem() == "animated" ? 400 : 1;
+  if (path.extension() == ".gif") return path.stem() == "animated" ? 960 : 1;
+  if (path.extension() == ".tif") return 4;  // where another picture would begin
   return 0;
 }
 

@@ -65,7 +65,7 @@ TEST(LoadOptionsTest, TheStoreFollowsTheOptionsAndTheLogTellsWhatWasSkipped) {
   testing::internal::CaptureStderr();
   const auto store = load.make_store(with_a_broken_image(), kToTwo, 1);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "warning: memory: skipped 1 images that cannot be decoded:\n"
+            "warning: memory: skipped 1 image that cannot be decoded:\n"
             "warning:   image 1: is broken\n");
   EXPECT_EQ(store.size(), 1);
   EXPECT_EQ(store.cached_bytes(), 12);

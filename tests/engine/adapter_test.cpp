@@ -44,6 +44,7 @@ class AdapterTest : public ::testing::Test {
 
   static AdaptOptions options() {
     AdaptOptions options;
+    options.method.set_name("proca");
     options.epochs = 5;
     options.batch_size = 8;
     options.method_defaults = {{"prototypes", {"3"}}, {"variant", {"paper"}}};
@@ -204,7 +205,7 @@ TEST_F(AdapterTest, WhileAStepIsUnderWayTheModelBeforeItStays) {
   const auto state = fresh_state();
   const auto before = model_of(state);
   EXPECT_THROW(Adapter(careful, state)
-                   .adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), 80)),
+                   .adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), 130)),
                Error);
   ASSERT_TRUE(state::StateDirectory(state).manifest().adapting.has_value());
   EXPECT_TRUE(torch::equal(model_of(state).at("conv1.weight"), before.at("conv1.weight")));

@@ -117,7 +117,7 @@ TEST_F(UndoTest, AnUnfinishedStepIsForgottenBitForBit) {
   const auto before = content();
   adapt.checkpoint_every = 0;
   const auto dying =
-      std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 8, 300), /*reads=*/40);
+      std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 8, 300), /*reads=*/60);
   adapt.load.cache_ram = 0;
   EXPECT_THROW(Adapter(adapt, state_).adapt(dying), Error);
   ASSERT_TRUE(state::StateDirectory::read_manifest(state_).adapting);

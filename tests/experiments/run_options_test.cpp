@@ -19,6 +19,7 @@ class Applied {
   explicit Applied(const std::string& tables,
                    const std::vector<std::pair<std::string, std::string>>& given = {}) {
     run_.bind(options_);
+    run_.adapt.method.set_name("proca");
     run_.source = "photo";
     run_.target = "sketch";
     for (const auto& [name, value] : given) options_.find(name)->choose({value});

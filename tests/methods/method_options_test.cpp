@@ -8,7 +8,7 @@ namespace proca::methods {
 namespace {
 
 TEST(MethodOptionsTest, ValuesReachTheChosenMethod) {
-  MethodOptions method;
+  MethodOptions method("proca");
   OptionSet options;
   method.bind(options);
   options.assign("alpha", {"0.25"});
@@ -17,7 +17,7 @@ TEST(MethodOptionsTest, ValuesReachTheChosenMethod) {
 }
 
 TEST(MethodOptionsTest, DefaultsYieldToWhatTheUserChose) {
-  MethodOptions method;
+  MethodOptions method("proca");
   OptionSet options;
   method.bind(options);
   options.assign("alpha", {"0.25"});
@@ -36,7 +36,7 @@ TEST(MethodOptionsTest, ADefaultOfAnotherMethodIsPassedOverAndOneOfNoneIsRefused
 }
 
 TEST(MethodOptionsTest, AnOptionOfAnotherMethodIsRefused) {
-  MethodOptions method;
+  MethodOptions method("proca");
   OptionSet options;
   method.bind(options);
   options.assign("method", {"source-only"});
@@ -46,7 +46,7 @@ TEST(MethodOptionsTest, AnOptionOfAnotherMethodIsRefused) {
 }
 
 TEST(MethodOptionsTest, ABadValueNamesTheOption) {
-  MethodOptions method;
+  MethodOptions method("proca");
   OptionSet options;
   method.bind(options);
   // Where it is given, so that the line of a configuration file can be named.
@@ -56,7 +56,7 @@ TEST(MethodOptionsTest, ABadValueNamesTheOption) {
 }
 
 TEST(MethodOptionsTest, OfSeveralMethodsEachTakesItsOwnOptions) {
-  MethodOptions method;
+  MethodOptions method("proca");
   OptionSet options;
   method.bind(options);
   options.assign("method", {"source-only,proca"});
@@ -76,7 +76,7 @@ TEST(MethodOptionsTest, OfSeveralMethodsEachTakesItsOwnOptions) {
 }
 
 TEST(MethodOptionsTest, AnOptionWithoutEffectIsSaid) {
-  MethodOptions method;
+  MethodOptions method("proca");
   OptionSet options;
   method.bind(options);
   options.assign("alpha", {"0.25"});
@@ -90,7 +90,7 @@ TEST(MethodOptionsTest, AnOptionWithoutEffectIsSaid) {
 }
 
 TEST(MethodOptionsTest, TheConfigurationHoldsOnlyTheChosenMethodsOptions) {
-  MethodOptions method;
+  MethodOptions method("proca");
   OptionSet options;
   method.bind(options);
   EXPECT_NE(options.to_toml().find("lambda = 0.1"), std::string::npos) << options.to_toml();

@@ -10,6 +10,7 @@ namespace {
 // blocks have to be called the same in both.
 TEST(ExperimentKeysTest, EveryCellOfThePapersTablesHasItsNumber) {
   for (const auto& experiment : protocol::all_experiments()) {
+    if (experiment.paper.empty()) continue;  // One of our own.
     const auto& paper = paper_numbers(experiment.name);
     if (experiment.view == protocol::TableView::kBars) {
       EXPECT_TRUE(paper.empty()) << "a figure without numbers";

@@ -25,7 +25,7 @@ fi
 rm -rf "$folder"
 mkdir -p "$folder"
 "$program" data make-demo --source-per-class 4 --target-per-class 4 --out "$folder/images" --quiet
-"$program" run --preset demo --data-root "$folder/images" --source sketch --target photo \
+"$program" run --method proca --preset demo --data-root "$folder/images" --source sketch --target photo \
   --pretrain-epochs 2 --epochs 2 --out "$folder/run" --tensorboard "$folder/tb" --no-report --quiet \
   > /dev/null
 exec "$python" "$here/check.py" "$folder"

@@ -8,6 +8,7 @@
 
 #include "commands/commands.h"
 #include "core/counted.h"
+#include "core/files/read_json.h"
 #include "core/json_text.h"
 #include "engine/source/kept_source.h"
 #include "engine/source/source_location.h"
@@ -105,47 +106,74 @@ std::string describe_class(int64_t label, const state::Manifest& manifest,
   return text;
 }
 
-std::string describe_adapted_classes(const state::Manifest& manifest) {
-  if (manifest.step > 0 && manifest.adapted_classes.empty()) {
+// The verdict on the last step; null if it has none.
+nlohmann::ordered_json health_of_last_step(const state::StateDirectory& state) {
+  const auto file = state::step_file_name(state.manifest().step, state::kHealthFile);
+  if (!state.has(file)) return nullptr;
+  const auto origin = (state.folder() / file).string();
+  return reading(origin, [&] { return parse_json(state.read_text(file), origin); });
+}
+
+std::string describe_adapted_classes(const state::StateDirectory& state) {
+  const auto& manifest = state.manifest();
+  // A method that labels images has adapted to none if its steps were refused.
+  const bool labels = state.has(state::step_file_name(manifest.step, state::kPseudoLabelsFile));
+  if (manifest.step > 0 && manifest.adapted_classes.empty() && !labels) {
     return fmt::format("adapted to those in the images ({} labels none)", manifest.method);
   }
   return fmt::format("{} adapted", manifest.adapted_classes.size());
 }
 
-void run_inspect(const InspectCommand& options) {
-  const auto folder = options.folder();
-  const state::StateDirectory state(folder);
-  const auto& manifest = state.manifest();
-  const auto& model = manifest.model;
-  int64_t parameters = 0;
-  for (const auto& [name, tensor] : state.read_tensors(state::kModelFile).tensors) {
-    if (tensor.is_floating_point() && name.find("running_") == std::string::npos) {
-      parameters += tensor.numel();
+// What a state holds, read once for both ways of printing it.
+struct Inspected {
+  explicit Inspected(const std::string& folder)
+      : state(folder),
+        memory(read_memory(state)),
+        kept_steps(state::StateHistory(state.folder()).kept(state)),
+        source(engine::find_source(state.manifest(), state.folder()).images) {
+    for (const auto& [name, tensor] : state.read_tensors(state::kModelFile).tensors) {
+      if (tensor.is_floating_point() && name.find("running_") == std::string::npos) {
+        parameters += tensor.numel();
+      }
     }
   }
-  const auto memory = read_memory(state);
-  const auto kept = state::StateHistory(state.folder()).kept(state);
-  const auto source = engine::find_source(manifest, state.folder()).images;
-  const bool ready = manifest.phase == state::Phase::kReady;
-  if (options.json) {
-    nlohmann::ordered_json json{{"state", folder},
-                                {"phase", ready ? "ready" : "pretraining"},
-                                {"epochs", manifest.epoch},
-                                {"steps", manifest.step},
-                                {"method", manifest.method},
-                                {"step_under_way", manifest.adapting.has_value()},
-                                {"adapted_classes", manifest.adapted_classes},
-                                {"backbone", model.backbone},
-                                {"parameters", parameters},
-                                {"image_size", model.preprocessing.image_size},
-                                {"class_names", model.class_names},
-                                {"source", source.string()},
-                                {"kept_source", kept_json(state)},
-                                {"memory", memory_json(memory, model.class_names)},
-                                {"kept_steps", history_json(kept)}};
-    std::cout << json_text(json);
-    return;
-  }
+  bool is_ready() const { return state.manifest().phase == state::Phase::kReady; }
+
+  state::StateDirectory state;
+  adaptation::PrototypeMemory memory;
+  std::vector<state::StateHistory::Kept> kept_steps;
+  std::filesystem::path source;
+  int64_t parameters = 0;
+};
+
+void print_json(const Inspected& inspected, const std::string& folder) {
+  const auto& [state, memory, kept_steps, source, parameters] = inspected;
+  const auto& manifest = state.manifest();
+  const auto& model = manifest.model;
+  const nlohmann::ordered_json json{{"state", folder},
+                                    {"phase", inspected.is_ready() ? "ready" : "pretraining"},
+                                    {"epochs", manifest.epoch},
+                                    {"steps", manifest.step},
+                                    {"method", manifest.method},
+                                    {"step_under_way", manifest.adapting.has_value()},
+                                    {"health", health_of_last_step(state)},
+                                    {"adapted_classes", manifest.adapted_classes},
+                                    {"backbone", model.backbone},
+                                    {"parameters", parameters},
+                                    {"image_size", model.preprocessing.image_size},
+                                    {"class_names", model.class_names},
+                                    {"source", source.string()},
+                                    {"kept_source", kept_json(state)},
+                                    {"memory", memory_json(memory, model.class_names)},
+                                    {"kept_steps", history_json(kept_steps)}};
+  std::cout << json_text(json);
+}
+
+void print_text(const Inspected& inspected, const std::string& folder) {
+  const auto& [state, memory, kept_steps, source, parameters] = inspected;
+  const auto& manifest = state.manifest();
+  const auto& model = manifest.model;
+  const bool ready = inspected.is_ready();
   std::cout << fmt::format("state       {}\n", folder);
   std::cout << fmt::format("source      {} ({}{}{})\n", source.string(),
                            ready ? "trained, " : "in training, ", counted(manifest.epoch, "epoch"),
@@ -159,6 +187,10 @@ void run_inspect(const InspectCommand& options) {
   std::cout << fmt::format("steps       {}{}{}\n", manifest.step,
                            manifest.method.empty() ? "" : " with " + manifest.method,
                            manifest.adapting ? ", another is under way" : "");
+  if (const auto health = health_of_last_step(state); !health.is_null()) {
+    std::cout << fmt::format("last step   {}: {}\n", health.value("verdict", ""),
+                             health.value("reason", ""));
+  }
   std::cout << fmt::format("model       {}, {:.2f} million parameters, {} pixels\n", model.backbone,
                            static_cast<double>(parameters) / 1e6, model.preprocessing.image_size);
   if (memory.num_classes() > 0) {
@@ -166,14 +198,22 @@ void run_inspect(const InspectCommand& options) {
         "memory      {} of {}, {:.1f} MB\n", counted(memory.size(), "prototype"),
         counted(memory.num_classes(), "class"), static_cast<double>(memory.bytes()) / 1e6);
   }
-  if (!kept.empty()) std::cout << fmt::format("kept        {}\n", describe_history(kept));
+  if (!kept_steps.empty()) {
+    std::cout << fmt::format("kept        {}\n", describe_history(kept_steps));
+  }
   std::cout << fmt::format("classes     {}, {}\n", model.class_names.size(),
-                           describe_adapted_classes(manifest));
+                           describe_adapted_classes(state));
   for (size_t label = 0; label < model.class_names.size(); ++label) {
     const auto known = describe_class(static_cast<int64_t>(label), manifest, memory);
     std::cout << fmt::format("{:>6}  {}{}{}\n", label, model.class_names[label],
                              known.empty() ? "" : "  ", known);
   }
+}
+
+void run_inspect(const InspectCommand& options) {
+  const auto folder = options.folder();
+  const Inspected inspected(folder);
+  options.json ? print_json(inspected, folder) : print_text(inspected, folder);
 }
 
 }  // namespace

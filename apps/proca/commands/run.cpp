@@ -28,10 +28,8 @@ struct RunCommand {
 
 // The preset's values, so that a configuration that is read back means the same.
 void take_preset(experiments::RunOptions& run, const OptionSet& set) {
-  if (run.preset.empty()) return;
-  if (run.adapt.method.names().size() > 1) {
-    throw InvalidOption("--print-config: shows one method at a time");
-  }
+  // Of several methods each has values of its own.
+  if (run.preset.empty() || run.adapt.method.names().size() > 1) return;
   run.apply(protocol::find_preset(run.preset), set);
   const auto method = methods::MethodOptions(run.adapt.method.name()).resolve();
   for (const auto& [name, values] : run.adapt.method_defaults) {

@@ -43,12 +43,13 @@ jobs_of() {
     for pair in "webcam amazon" "dslr amazon" "amazon webcam" "dslr webcam" "amazon dslr" "webcam dslr"; do
       case $1 in
         source-only) echo "run source-only $pair $seed --method source-only" ;;
-        paper | authors-code) echo "run $1 $pair $seed --variant $1" ;;
+        census) echo "run census $pair $seed --method census" ;;
+        paper | authors-code) echo "run $1 $pair $seed --method proca --variant $1" ;;
         detection)
           for rule in none hbw label-shift; do
-            echo "run detection-$rule $pair $seed --variant ${VARIANT:-paper} --detection $rule"
+            echo "run detection-$rule $pair $seed --method proca --variant ${VARIANT:-paper} --detection $rule"
           done
-          echo "run detection-hbw-mass $pair $seed --variant ${VARIANT:-paper} --detection hbw --hbw-weights mass"
+          echo "run detection-hbw-mass $pair $seed --method proca --variant ${VARIANT:-paper} --detection hbw --hbw-weights mass"
           ;;
       esac
     done

@@ -368,8 +368,9 @@ TEST_F(AdaptationTest, ListFilesGiveTheSameProtocolAsFolders) {
   write_file(*shared_ / "lists" / "target.txt", target);
   // Both train their source model: from the folders, and from the list.
   run_well(run("by-folder"));
-  run_well({"run", "--preset", path("own.toml"), "--data-root", path("lists"), "--root", path(""),
-            "--source", "source", "--target", "target", "--out", path("by-list")});
+  run_well({"run", "--method", "proca", "--preset", path("own.toml"), "--data-root", path("lists"),
+            "--root", path(""), "--source", "source", "--target", "target", "--out",
+            path("by-list")});
   EXPECT_EQ(read_text_file(path("by-list/results.json")),
             read_text_file(path("by-folder/results.json")));
 }

@@ -254,6 +254,21 @@ TEST_F(AdapterTest, ImagesOfTheSameNamesButOtherContentAreAnotherStep) {
   EXPECT_EQ(Adapter(options(), state).adapt(test::target_bars({0, 1}, 12, 300)).step, 2);
 }
 
+TEST_F(AdapterTest, WithoutAChosenMethodAStateGoesOnWithItsOwn) {
+  const auto state = fresh_state();
+  Adapter(options(), state).adapt(test::target_bars({0, 1}, 12));
+  AdaptOptions plain;
+  plain.epochs = 1;
+  plain.batch_size = 8;
+  Adapter adapter(plain, state);
+  adapter.adapt(test::target_bars({1, 2}, 12));
+  EXPECT_EQ(adapter.manifest().method, "proca");
+  EXPECT_EQ(adapter.manifest().step, 2);
+  Adapter fresh(plain, fresh_state());
+  fresh.adapt(test::target_bars({0, 1}, 12));
+  EXPECT_EQ(fresh.manifest().method, "census");
+}
+
 TEST_F(AdapterTest, AnotherMethodIsRefused) {
   const auto state = fresh_state();
   Adapter(options(), state).adapt(test::target_bars({0, 1}, 12));

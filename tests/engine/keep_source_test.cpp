@@ -174,7 +174,7 @@ TEST_F(KeepSourceTest, AStepUnderWayDoesNotChangeItsSourceImages) {
   careful.checkpoint_every = 0;
   careful.load.cache_ram = 0;
   EXPECT_THROW(Adapter(careful, folder)
-                   .adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), 130)),
+                   .adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), 100)),
                Error);
   lose_source();
   const auto message = test::message_of([&] {

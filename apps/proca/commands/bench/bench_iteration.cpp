@@ -22,6 +22,7 @@ Measurement measure_iteration(const BenchOptions& options) {
                .source_images = options.num_images()},
               scratch.path());
   engine::AdaptOptions adapt;
+  adapt.method.set_name("proca");
   adapt.epochs = kWarmUps + options.repeats;
   adapt.batch_size = options.batch_size;
   adapt.checkpoint_every = 1'000'000;

@@ -28,6 +28,7 @@ Measurement measure_step(const StepBenchOptions& options) {
                .source_images = 2 * options.classes},
               out);
   engine::AdaptOptions adapt;
+  adapt.method.set_name("proca");
   adapt.epochs = options.epochs;
   adapt.compute = options.compute;
   Stopwatch watch;

@@ -58,10 +58,10 @@ std::string quoted(const std::vector<std::string>& words) {
 }
 
 struct RankCommands {
-  std::string first;  ///< put in front of the command line of rank 0
+  std::string first = {};  ///< put in front of the command line of rank 0
   std::string meanwhile =
-      "true";            ///< run once all have started; $1 is rank 0's process, $2 rank 1's
-  std::string last_has;  ///< put behind the command line of the last rank
+      "true";                 ///< run once all have started; $1 is rank 0's process, $2 rank 1's
+  std::string last_has = {};  ///< put behind the command line of the last rank
 };
 
 // The exit code is that of the last rank that failed.

@@ -176,7 +176,7 @@ def first_run(box):
     box.prepare("proca data make-demo --out out/demo/images --source-per-class 3 "
                 "--target-per-class 3")
     box.prepare("proca run --preset demo --data-root out/demo/images --source sketch "
-                "--target photo --out out/demo/proca --pretrain-epochs 1 --epochs 1 --quiet")
+                "--target photo --out out/demo/census --pretrain-epochs 1 --epochs 1 --quiet")
 
 
 def own_data(box):

@@ -74,6 +74,7 @@ class KeepSourceTest : public ::testing::Test {
 
   static AdaptOptions options() {
     AdaptOptions options;
+    options.method.set_name("proca");
     options.epochs = 3;
     options.batch_size = 8;
     options.method_defaults = {{"prototypes", {"3"}}};
@@ -174,7 +175,7 @@ TEST_F(KeepSourceTest, AStepUnderWayDoesNotChangeItsSourceImages) {
   careful.checkpoint_every = 0;
   careful.load.cache_ram = 0;
   EXPECT_THROW(Adapter(careful, folder)
-                   .adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), 100)),
+                   .adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), 130)),
                Error);
   lose_source();
   const auto message = test::message_of([&] {

@@ -16,10 +16,10 @@ namespace proca::test {
 /// Example: `{.below = state, .call = "rename", .file = "/state.json", .number = 2}` is where
 /// the second checkpoint becomes valid.
 struct FileCall {
-  std::string below;   ///< absolute path; calls for files below it count
-  std::string call;    ///< only calls of this function count; empty: of any
-  std::string file;    ///< only files whose path ends with this count; empty: all
-  int64_t number = 1;  ///< which of them, counted from 1
+  std::string below;      ///< absolute path; calls for files below it count
+  std::string call = {};  ///< only calls of this function count; empty: of any
+  std::string file = {};  ///< only files whose path ends with this count; empty: all
+  int64_t number = 1;     ///< which of them, counted from 1
 };
 
 /// What is put in front of a command line for `kind` to happen at `place`

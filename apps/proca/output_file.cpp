@@ -7,6 +7,7 @@
 
 #include "core/files/path.h"
 #include "data/codec/decoders.h"
+#include "data/source/file_kinds.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/state/state_directory.h"
@@ -42,7 +43,10 @@ bool is_of_a_run(const fs::path& out) {
 
 bool is_image(const fs::path& out) {
   std::error_code missing;
-  return fs::is_regular_file(out, missing) && data::begins_as_image(MappedFile(out).bytes());
+  if (!fs::is_regular_file(out, missing)) return false;
+  // A BMP begins with two letters only, as a list of BMW/1.jpg does: there the name has to agree.
+  return data::begins_as_image(out) ||
+         (data::has_image_extension(out) && data::begins_as_image(MappedFile(out).bytes()));
 }
 
 }  // namespace

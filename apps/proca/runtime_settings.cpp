@@ -21,8 +21,9 @@
 namespace proca::app {
 namespace {
 
-constexpr std::array<std::string_view, 9> kComputingCommands = {
-    "adapt", "bench", "demo", "evaluate", "experiment", "predict", "pretrain", "reproduce", "run"};
+constexpr std::array<std::string_view, 10> kComputingCommands = {
+    "adapt",   "bench",    "demo",      "evaluate", "experiment",
+    "predict", "pretrain", "reproduce", "run",      "watch"};
 
 // The default of 300,000 makes training of a small network several times slower when anything
 // else runs on the machine. This one costs it 3 % on a quiet one (docs/design/speed.md).

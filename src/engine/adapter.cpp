@@ -25,7 +25,7 @@ namespace proca::engine {
 namespace {
 
 AdaptOptions following(AdaptOptions options, const std::filesystem::path& folder) {
-  options.method.follow(state::StateDirectory::read_manifest(normalise_path(folder)).method);
+  options.method.follow(method_of_state(normalise_path(folder)));
   return options;
 }
 
@@ -116,6 +116,9 @@ StepOutcome Adapter::adapt(std::shared_ptr<const data::ImageSource> target, Same
   inputs.set_target(target);
   const auto identity = identify();
   identity_ = {identity.text(), crc32_digits(identity.text())};
+  const std::vector<int64_t> digits(identity_.digest.begin(), identity_.digest.end());
+  distributed::check_agreement(options_.compute.ranks.get(), "images or options",
+                               {{"identity", torch::tensor(digits, torch::kInt64)}});
   StepOutcome outcome{.step = manifest().step + 1, .num_images = inputs.target().size()};
   const bool is_done = this->is_done(identity, same_images);
   if (same_images == SameImages::kRequire && !is_done) refuse_further_step(identity);
@@ -156,6 +159,13 @@ bool Adapter::is_of(const RunIdentity& identity, const std::string& digest, cons
 bool Adapter::is_done(const RunIdentity& identity, SameImages same_images) {
   if (same_images == SameImages::kAdaptAgain || manifest().adapting) return false;
   if (is_of(identity, manifest().step_digest, state::kAdaptFile)) return true;
+  // The folder may have gone since then, so that kept images would be used now.
+  const bool kept_stand_in = options_.source_images == SourceImages::kAuto &&
+                             identity.find(RunIdentity::kNote, kSourceNote) != nullptr;
+  if (kept_stand_in && parts_.session->files().has(state::kAdaptFile) &&
+      without_source(saved_identity(identity, state::kAdaptFile)) == without_source(identity)) {
+    return true;
+  }
   return same_images == SameImages::kSkipAnyOptions &&
          parts_.session->files().has(state::kAdaptFile) &&
          have_same_images(saved_identity(identity, state::kAdaptFile), identity);

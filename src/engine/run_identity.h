@@ -40,6 +40,9 @@ struct RunIdentity {
   bool operator==(const RunIdentity&) const = default;
 };
 
+/// The note that says what the images are.
+inline constexpr const char* kImagesNote = "images";
+
 /// With the paths among `options` as `absolute_path` writes them: two spellings of a place are
 /// equal.
 RunIdentity with_absolute_paths(RunIdentity identity, const OptionSet& options);

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "config/toml.h"
 #include "engine/start_weights.h"
 #include "proca/core/file.h"
+#include "state/state_files.h"
 
 namespace proca::engine {
 namespace {
@@ -96,7 +98,7 @@ RunIdentity identify_step(const StepSettings& settings, const data::ImageStore& 
     }
   }
   identity.add(*method.options, "method");
-  if (!source.empty()) identity.add_note("source images", source);
+  if (!source.empty()) identity.add_note(kSourceNote, source);
   identity.add_note(kImagesNote, describe_images(images, options.compute.resolved_threads()));
   return identity;
 }
@@ -139,6 +141,30 @@ RunIdentity upgraded(RunIdentity theirs, const RunIdentity& mine, const data::Im
     *note = *mine.find(RunIdentity::kNote, kImagesNote);
   }
   return theirs;
+}
+
+// The manifest names the method once the first step is finished; until then the text of the
+// unfinished step's identity does.
+std::string method_of_state(const std::filesystem::path& folder) {
+  const auto manifest = state::StateDirectory::read_manifest(folder);
+  if (!manifest.method.empty() || !manifest.adapting) return manifest.method;
+  const state::StateDirectory state(
+      folder, [](const std::string& name) { return name == state::kTrainingAdaptFile; });
+  if (!state.has(state::kTrainingAdaptFile)) return {};
+  const auto identity = RunIdentity::parse(state.read_text(state::kTrainingAdaptFile));
+  const auto* method = identity.find("", "method");
+  if (method == nullptr) return {};
+  for (const auto& entry : parse_toml("method = " + method->value, state::kTrainingAdaptFile)) {
+    if (entry.values.size() == 1) return entry.values.front();
+  }
+  return {};
+}
+
+RunIdentity without_source(RunIdentity identity) {
+  std::erase_if(identity.fields, [](const auto& field) {
+    return field.table == RunIdentity::kNote && field.name == kSourceNote;
+  });
+  return identity;
 }
 
 bool have_same_images(const RunIdentity& one, const RunIdentity& other) {

@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "adaptation/detection/neighbours.h"
 #include "adaptation/herding.h"
 #include "adaptation/schedule.h"
 #include "core/scope_timer.h"
@@ -121,11 +122,13 @@ class Census final : public Method {
 
 adaptation::DetectionInput Census::detection_input(const StepContext& context) const {
   const auto source = context.predict_target(ModelChoice::kSource);
-  return {.probabilities = source.probabilities,
-          .source_prior = context.source_prior,
-          .features = source.features,
-          .class_factors = options_.arrival == Arrival::kNew ? factors_ : std::vector<double>{},
-          .background = background_};
+  return {
+      .probabilities = source.probabilities,
+      .source_prior = context.source_prior,
+      .features = source.features,
+      .neighbours = adaptation::nearest_neighbours(source.features, options_.detection.neighbours),
+      .class_factors = options_.arrival == Arrival::kNew ? factors_ : std::vector<double>{},
+      .background = background_};
 }
 
 const adaptation::SharedClasses& Census::detected(const StepContext& context) {
@@ -137,9 +140,9 @@ const adaptation::SharedClasses& Census::detected(const StepContext& context) {
 
 void Census::begin_step(const StepContext& context) {
   const ScopeTimer timer("taking the census");
-  detected_.reset();
   const auto input = detection_input(context);
-  const auto& shared = detected(context);
+  detected_ = adaptation::detect_shared_classes(input, options_.detection);
+  const auto& shared = *detected_;
   decisions_.emplace();
   decisions_->detection = options_.detection;
   decisions_->source_prior = context.source_prior.to(torch::kCPU, torch::kFloat32);
@@ -230,11 +233,14 @@ ClassPrototypes Census::refine(const ClassPrototypes& known, const ClassPrototyp
                                const torch::Tensor& fresh_features, const StepContext& context) {
   const torch::NoGradGuard no_grad;
   network_->eval();
-  const auto known_features =
-      network_->forward(context.to_input(known.pixels)).features.to(torch::kCPU, torch::kFloat32);
-  const auto order =
-      adaptation::herd(torch::cat({known_features, fresh_features}), feed_.memory().per_class(),
-                       {.repeats = adaptation::HerdingOptions::Repeats::kIfNeeded});
+  std::vector<torch::Tensor> parts;
+  for (const auto& pixels : known.pixels.split(context.batch_size)) {
+    parts.push_back(
+        network_->forward(context.to_input(pixels)).features.to(torch::kCPU, torch::kFloat32));
+  }
+  parts.push_back(fresh_features);
+  const auto order = adaptation::herd(torch::cat(parts), feed_.memory().per_class(),
+                                      {.repeats = adaptation::HerdingOptions::Repeats::kIfNeeded});
   const auto rows = torch::tensor(order, torch::kInt64);
   ClassPrototypes result{.label = known.label, .step = context.step};
   result.pixels = torch::cat({known.pixels, fresh.pixels}).index_select(0, rows);

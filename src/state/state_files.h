@@ -48,7 +48,9 @@ std::string step_file_name(int64_t step, const std::string& name);
 
 /// Whether a state has a file of that name in its folder, complete or left by a writer that was
 /// killed.
-bool is_state_file(std::string name);
+bool is_state_file(const std::string& name);
+/// Whether it is one of `proca watch`, which alone writes and removes it.
+bool is_watch_file(const std::string& name);
 /// Whether it was left by a writer that was killed: staged or half-written.
 bool is_leftover(const std::string& name);
 
@@ -65,6 +67,11 @@ inline bool is_there(const std::filesystem::path& path) {
 inline bool is_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::is_directory(path, ignored);
+}
+// Behind a link are the files of others.
+inline bool is_own_folder(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return is_folder(path) && !std::filesystem::is_symlink(path, ignored);
 }
 
 }  // namespace proca::state

@@ -25,12 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Behind a link are the files of others.
-bool is_own_folder(const fs::path& path) {
-  std::error_code ignored;
-  return is_folder(path) && !fs::is_symlink(path, ignored);
-}
-
 // The first epochs' curves may lie inside --out when a training is killed before its first
 // checkpoint.
 bool holds_only_tensorboard_files(const fs::path& path) {
@@ -46,7 +40,8 @@ int64_t number_of_step(const std::string& folder) { return parse_whole_number(fo
 void refuse_foreign_files(const fs::path& folder) {
   for (const auto& entry : entries_of(folder)) {
     const auto name = entry.filename().string();
-    if (is_state_file(name) || holds_only_tensorboard_files(entry)) continue;
+    const bool is_ours = is_state_file(name) && !is_watch_file(name);
+    if (is_ours || holds_only_tensorboard_files(entry)) continue;
     throw InputError(fmt::format("{}: holds {}, which is not part of a state; use a new folder",
                                  folder.string(), name));
   }
@@ -88,7 +83,7 @@ void StateWriter::recover() {
   // Everything else that a killed writer left belongs to a checkpoint that was not finished.
   for (const auto& entry : entries_of(folder_)) {
     const auto name = entry.filename().string();
-    if (!is_state_file(name) || is_folder(entry)) continue;
+    if (!is_state_file(name) || is_watch_file(name) || is_folder(entry)) continue;
     const bool outlived = is_state && !files_.contains(name) && name != kManifestFile &&
                           name != kLockFile && name != kEventsFile;
     if (is_leftover(name) || outlived) remove_file(entry);
@@ -219,31 +214,43 @@ void StateWriter::replace(const std::string& text, const Manifest& manifest) {
   removed_.clear();
 }
 
-void StateWriter::commit(const Manifest& manifest) {
-  sync_staged();
-  keep_replaced(manifest);
+// `state.json` with the files that the state has from now on.
+std::string StateWriter::describe(const Manifest& manifest) const {
   auto json = nlohmann::ordered_json{{"format_version", kFormatVersion}};
   json.update(to_json(manifest));
   json["files"] = nlohmann::ordered_json::object();
   for (const auto& [name, record] : files_) {
     json["files"][name] = {{"size", record.size}, {"crc32", record.crc}};
   }
+  return append_json_checksum(json.dump(2));
+}
+
+void StateWriter::commit(const Manifest& manifest) {
+  sync_staged();
+  keep_replaced(manifest);
   const bool ends_step = manifest.step != state_.manifest_.step;
-  replace(append_json_checksum(json.dump(2)), manifest);
+  replace(describe(manifest), manifest);
   if (ends_step) history_.prune(manifest, kept_steps_);
 }
 
+// The kept source images belong to the source model, not to a step: those of now stay.
 void StateWriter::restore(const StateDirectory& earlier) {
   for (const auto& [name, file] : earlier.contents_) {
-    if (file.path() == folder_ / name) continue;
+    if (name == kKeptSourceFile || file.path() == folder_ / name) continue;
     link_or_copy(file.path(), place_for(name));
     stage(name, earlier.files_.at(name));
   }
   for (const auto& [name, record] : state_.files_) {
-    if (!earlier.files_.contains(name)) remove(name);
+    if (name != kKeptSourceFile && !earlier.files_.contains(name)) remove(name);
   }
+  const auto now = state_.files_.find(kKeptSourceFile);
+  const auto then = earlier.files_.find(kKeptSourceFile);
+  const bool has = now != state_.files_.end(), had = then != earlier.files_.end();
+  const bool is_same =
+      has == had &&
+      (!has || (now->second.size == then->second.size && now->second.crc == then->second.crc));
   sync_staged();
-  replace(earlier.text_, earlier.manifest_);
+  replace(is_same ? earlier.text_ : describe(earlier.manifest_), earlier.manifest_);
   remove_later_steps();
   history_.prune(state_.manifest_);
 }

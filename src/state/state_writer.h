@@ -63,7 +63,8 @@ class StateWriter {
   void keep_steps(int64_t count) { kept_steps_ = count; }
   /// What is kept of earlier steps.
   const StateHistory& history() const { return history_; }
-  /// Makes the state again, file by file, what it was after an earlier step that it keeps.
+  /// Makes the state again, file by file, what it was after an earlier step that it keeps; but
+  /// the source images that it keeps stay those of now, as they belong to no step.
   /// Takes effect at once or not at all, as `commit` does.
   void restore(const StateDirectory& earlier);
   /// Makes the state, of which there is none yet, a copy of another one.
@@ -74,6 +75,7 @@ class StateWriter {
   void stage(const std::string& file, StateDirectory::FileRecord record);
   void sync_staged() const;
   void keep_replaced(const Manifest& next);
+  std::string describe(const Manifest& manifest) const;
   void replace(const std::string& text, const Manifest& manifest);
   void remove_later_steps();
   std::filesystem::path place_for(const std::string& file) const;

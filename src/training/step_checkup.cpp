@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "adaptation/detection/neighbours.h"
 #include "core/scope_timer.h"
 #include "proca/core/error.h"
 
@@ -11,9 +12,20 @@ namespace {
 using adaptation::StepHealth;
 using adaptation::Verdict;
 
+// Of so many images a sample is judged, where the method has not measured the trust itself.
+constexpr int64_t kMostJudged = 5000;
+
+// Evenly spread rows; all if there are no more.
+torch::Tensor sample_of(const torch::Tensor& rows) {
+  const int64_t count = rows.size(0);
+  if (count <= kMostJudged) return rows;
+  return rows.index_select(0, (torch::arange(kMostJudged) * count).floor_divide(kMostJudged));
+}
+
 adaptation::HealthInput health_input(const methods::StepContext& context,
-                                     const methods::StepDecisions* decisions,
+                                     const methods::Method& method,
                                      const methods::Predictions& source) {
+  const auto* decisions = method.decisions();
   adaptation::HealthInput result{.source_probabilities = source.probabilities};
   if (decisions != nullptr && decisions->trust) {
     result.labels = decisions->pseudo_labels.labels;
@@ -22,16 +34,18 @@ adaptation::HealthInput health_input(const methods::StepContext& context,
     return result;
   }
   const int64_t num_classes = source.probabilities.size(1);
-  adaptation::DetectionInput input{.probabilities = source.probabilities,
-                                   .source_prior = context.source_prior,
-                                   .features = source.features};
-  if (!input.source_prior.defined()) {
-    input.source_prior = torch::full({num_classes}, 1.0 / static_cast<double>(num_classes));
-  }
+  result.source_probabilities = sample_of(source.probabilities);
+  adaptation::DetectionInput input{.probabilities = result.source_probabilities,
+                                   .features = sample_of(source.features)};
   const adaptation::DetectionOptions options{.rule = "cluster-mass"};
+  input.neighbours = adaptation::nearest_neighbours(input.features, options.neighbours);
+  // Whether the source happens to be open in this process must not matter.
+  input.source_prior = method.uses_source(context.step) && context.source_prior.defined()
+                           ? context.source_prior
+                           : torch::full({num_classes}, 1.0 / static_cast<double>(num_classes));
   const auto detected = adaptation::detect_shared_classes(input, options);
   result.labels = decisions != nullptr
-                      ? decisions->pseudo_labels.labels
+                      ? sample_of(decisions->pseudo_labels.labels)
                       : adaptation::label_by_evidence(input.features, detected).labels;
   result.classes = decisions != nullptr ? decisions->shared_classes.classes : detected.classes;
   result.trust = adaptation::measure_trust(input, options, detected, result.labels);
@@ -43,10 +57,10 @@ adaptation::HealthInput health_input(const methods::StepContext& context,
 void StepCheckup::examine(const methods::StepContext& context, const methods::Method& method) {
   const ScopeTimer timer("examining the step");
   const auto current = context.predict_target(methods::ModelChoice::kCurrent).probabilities;
-  auto input = health_input(context, method.decisions(),
-                            context.predict_target(methods::ModelChoice::kSource));
+  auto input = health_input(context, method, context.predict_target(methods::ModelChoice::kSource));
   input.current_probabilities = current;
   health_ = adaptation::judge_step(input);
+  health_->images = current.size(0);
   before_ = current.argmax(1);
 }
 

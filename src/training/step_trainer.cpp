@@ -12,6 +12,7 @@
 #include "distributed/agreement.h"
 #include "distributed/launch.h"
 #include "models/weights/finite_check.h"
+#include "proca/core/error.h"
 #include "proca/core/interrupt.h"
 #include "proca/core/log.h"
 #include "proca/core/random.h"
@@ -149,9 +150,14 @@ void StepTrainer::run(state::EventLog& events, const std::function<void()>& chec
   }
   while (!is_done()) train_epoch(events, checkpoint);
   update_context();
+  checkup_.conclude(setup_.context);  // May be interrupted: the method has not ended the step yet.
   setup_.method->end_step(setup_.context);
-  checkup_.conclude(setup_.context);
   setup_.network->eval();
+}
+
+// Added by the method before the first step, with random weights.
+bool StepTrainer::has_untrained_layers() const {
+  return setup_.context.step == 0 && (extra_epochs_ > 0 || !setup_.network->neck_layout().empty());
 }
 
 void StepTrainer::begin() {
@@ -160,6 +166,12 @@ void StepTrainer::begin() {
   checkup_.examine(context, *setup_.method);
   const auto& health = *checkup_.health();
   was_accepted_ = checkup_.accepts(setup_.on_doubt, context.step);
+  if (!was_accepted_ && has_untrained_layers()) {
+    throw InputError(fmt::format(
+        "step 1 is {}: {}; this method has layers that only its first step trains, so the step "
+        "cannot be left out (--on-doubt adapt trains on it all the same)",
+        adaptation::verdict_word(health.verdict), health.reason));
+  }
   const auto text =
       fmt::format("step {} is {}: {}{}", context.step + 1, adaptation::verdict_word(health.verdict),
                   health.reason, was_accepted_ ? "" : "; the network stays as it was");

@@ -79,6 +79,7 @@ class StepTrainer {
   EpochRange range_of(int64_t epoch) const;
   void update_context();
   void begin();
+  bool has_untrained_layers() const;
   void train_epoch(state::EventLog& events, const std::function<void()>& checkpoint);
   void end_epoch(const EpochRange& range);
   void expect_batch(const methods::EpochPlan& plan);

@@ -119,6 +119,9 @@ TEST_F(AdaptationTest, SeveralMethodsShareOneSourceModel) {
       << both.err;
   const auto refused = run_proca(run("none", {"--method", "proca,unknown"}));
   EXPECT_EQ(refused.exit_code, 2);
+  const auto twice = run_proca(run("none", {"--method", "proca,dann,proca"}));
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_NE(twice.err.find("--method: proca is named twice"), std::string::npos) << twice.err;
   EXPECT_FALSE(fs::exists(path("none")));
 }
 

@@ -121,12 +121,30 @@ TEST_F(HostileFilesTest, OutputsThatAreInputsOrPartOfAStateAreRefused) {
   expect_refused({"report", path("state"), "--out", path("state/report.html"), "--json",
                   path("state/state.json")},
                  "state.json: is not overwritten");
+  expect_refused({"evaluate", "--state", path("state"), "--data", path("bars.txt"), "--confusion",
+                  path("bars.txt")},
+                 "bars.txt: is not overwritten: the command reads it");
+  fs::create_directories(path("inbox"));
+  for (const auto* file : {"model.safetensors", "watch.json", "watch.jsonl", "watch.lock"}) {
+    expect_refused({"watch", "--state", path("state"), "--inbox", path("inbox"), "--keep", "--once",
+                    "--report", path("state") + "/" + file},
+                   std::string(file) + ": is not overwritten: it belongs to a state");
+  }
+  fs::remove_all(path("inbox"));
   EXPECT_EQ(contents(""), before);
   // The page beside a state is ours to write, and to write again.
   for (int i = 0; i < 2; ++i) {
     test::run_well({"report", path("state"), "--out", path("state/report.html")});
   }
   fs::remove(path("state/report.html"));
+}
+
+// It begins with the two letters of a BMP.
+TEST_F(HostileFilesTest, AListOfACarIsNoImage) {
+  write_file(path("cars.txt"), "BMW/1.jpg 0\n");
+  test::run_well({"data", "list", path("bars"), "--out", path("cars.txt")});
+  EXPECT_EQ(read_text_file(path("cars.txt")), read_text_file(path("bars.txt")));
+  fs::remove(path("cars.txt"));
 }
 
 TEST_F(HostileFilesTest, WeightsThatAreNoNumbersGiveNoAnswersAndNoModels) {

@@ -231,6 +231,11 @@ TEST_F(UndoCommandTest, ASecondWatcherIsRefused) {
 
 TEST_F(UndoCommandTest, AWatcherIsToldWhatToDo) {
   fs::create_directories(path("idle"));
+  // What every batch would be refused for, although there is none yet.
+  expect_refused(watch(path("adapted"), path("idle"), {"--keep", "--method", "proca"}),
+                 "has been adapted with census, not proca; use --method census");
+  expect_refused(watch(path("adapted"), path("idle"), {"--keep", "--method", "census,proca"}),
+                 "a state has one method");
   expect_refused(watch(path("trained"), path("idle"), {}), "--done FOLDER, --keep or --delete");
   expect_refused(watch(path("trained"), path("idle"), {"--keep", "--delete"}), "give one of them");
   expect_refused(watch(path("trained"), path("idle"), {"--keep", "--marker", "a/b"}), "--marker");

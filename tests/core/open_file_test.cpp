@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/files/remove_folder.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "support/message_of.h"
@@ -93,6 +94,15 @@ TEST_F(OpenFileTest, AFolderInsideIsNotBehindALink) {
   // The folder itself may be one: its user named it.
   create_folder_inside(at("steps"), "01");
   EXPECT_TRUE(fs::is_directory(at("elsewhere/01")));
+}
+
+TEST_F(OpenFileTest, AFolderIsNotRemovedThroughALink) {
+  write_file(at("elsewhere/photo"), "mine");
+  remove_folder(at("steps"));
+  EXPECT_FALSE(fs::is_symlink(at("steps")));
+  EXPECT_EQ(read_text_file(at("elsewhere/photo")), "mine");
+  remove_folder(at("elsewhere"));
+  EXPECT_FALSE(fs::exists(at("elsewhere")));
 }
 
 }  // namespace

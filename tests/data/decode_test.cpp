@@ -175,6 +175,52 @@ TEST(DecodeTest, TakesNoMemoryForPixelsThatCannotBeThere) {
   EXPECT_EQ(image.pixels.capacity(), 0u);
 }
 
+// 10,000 x 10,000 pixels, of which the codes could hold a few thousand.
+TEST(DecodeTest, TakesNoMemoryForGifPixelsThatCannotBeThere) {
+  const auto path = test::golden_folder() / "images/palette.gif";
+  if (!is_readable_here(path)) GTEST_SKIP() << "built without GIF";
+  const auto bytes = "GIF89a\x10'\x10'\0\0\0,\0\0\0\0\x10'\x10'\0\2\2D\1\0;"_bytes;
+  Image image;
+  EXPECT_THROW(decode_gif({bytes, "album/cat", {}}, image), InputError);
+  EXPECT_EQ(image.pixels.capacity(), 0u);
+  expect_contains(error_of(bytes), "cannot be decoded as a GIF image: it ends too early");
+}
+
+std::string little_endian(uint32_t value, int num_bytes) {
+  std::string bytes;
+  for (int i = 0; i < num_bytes; ++i) bytes += static_cast<char>(value >> (8 * i));
+  return bytes;
+}
+
+// Grey, in one strip of eight bytes.
+Bytes tiff_header(uint32_t codec, uint32_t side) {
+  constexpr uint32_t kShort = 3, kLong = 4;
+  const struct {
+    uint32_t tag, type, value;
+  } fields[] = {{256, kLong, side},   {257, kLong, side}, {258, kShort, 8},
+                {259, kShort, codec}, {262, kShort, 1},   {273, kLong, 8},
+                {277, kShort, 1},     {278, kLong, side}, {279, kLong, 8}};
+  auto file = "II*" + std::string(1, '\0') + little_endian(16, 4) + std::string(8, '\0') +
+              little_endian(static_cast<uint32_t>(std::size(fields)), 2);
+  for (const auto& [tag, type, value] : fields) {
+    file += little_endian(tag, 2) + little_endian(type, 2) + little_endian(1, 4) +
+            little_endian(value, 4);
+  }
+  file += little_endian(0, 4);
+  return {file.begin(), file.end()};
+}
+
+// Uncompressed, LZW, deflate by both of its numbers, PackBits.
+TEST(DecodeTest, RefusesTiffsThatCannotHoldTheirPixels) {
+  if (!is_readable_here(test::golden_folder() / "images/rgb.tif")) {
+    GTEST_SKIP() << "built without TIFF";
+  }
+  for (const uint32_t codec : {1u, 5u, 8u, 32946u, 32773u}) {
+    expect_contains(error_of(tiff_header(codec, 10'000)),
+                    "cannot be decoded as a TIFF image: it ends too early");
+  }
+}
+
 // Texts, colour profiles and the like: neither read nor believed.
 TEST(DecodeTest, PassesOverChunksThatHoldNoPixels) {
   const auto bytes = test::golden_bytes(test::golden_folder() / "images/rgb.png");

@@ -52,6 +52,7 @@ TEST(ParseListFileTest, ReadsWhatPeopleWrite) {
       {"a.jpg -0\n", {"root/a.jpg|0"}, "minus zero"},
       {"a,3\nb.jpg, 4\n", {"root/a|3", "root/b.jpg|4"}, "a comma in front of the label"},
       {"a,b.jpg\n", {"root/a,b.jpg"}, "a comma in the path"},
+      {"a.jpg,b c.jpg 17\n", {"root/a.jpg,b c.jpg|17"}, "all of that in front of a number"},
       {"\"a,b.jpg\",7\n", {"root/a,b.jpg|7"}, "a path in quotes"},
       {"path,label\na.jpg,3\n", {"root/a.jpg|3"}, "a line with the names of the columns"},
       {"photo label\n", {"root/photo label"}, "no extension and no number"},
@@ -83,6 +84,11 @@ TEST(ParseListFileTest, LabelsMayBeNames) {
       {"a.jpg,\"cat, tabby\"\n", {"root/a.jpg|0"}, {"cat, tabby"}, "quotes"},
       {"filename,class\na.jpg,cat\n", {"root/a.jpg|0"}, {"cat"}, "names of the columns"},
       {"a.jpg 1.5\nb.jpg 0x1\n", {"root/a.jpg|1", "root/b.jpg|0"}, {"0x1", "1.5"}, "no number"},
+      {"a.png,class 1\nb.png,class 2\n",
+       {"root/a.png|0", "root/b.png|1"},
+       {"class 1", "class 2"},
+       "names that end in a number"},
+      {"a.png class 1\n", {"root/a.png|0"}, {"class 1"}, "such a name behind a blank"},
       {"a.b.jpg x.png cat\n", {"root/a.b.jpg|0"}, {"x.png cat"}, "the first extension counts"},
   };
   for (const auto& [text, images, names, why] : cases) {

@@ -173,6 +173,21 @@ TEST_F(AdapterTest, AnotherProcessGoesOnFromTheStateAlone) {
   expect_equal_states(one, two);
 }
 
+TEST_F(AdapterTest, AFirstStepUnderWayKnowsItsMethod) {
+  auto careful = options();
+  careful.checkpoint_every = 0;
+  careful.load.cache_ram = 0;
+  const auto state = fresh_state();
+  EXPECT_THROW(Adapter(careful, state)
+                   .adapt(std::make_shared<test::DyingImages>(test::target_bars({0, 1}, 12), 150)),
+               Error);
+  ASSERT_TRUE(state::StateDirectory::read_manifest(state).adapting);
+  careful.method = AdaptOptions().method;  // Not chosen.
+  Adapter adapter(careful, state);
+  EXPECT_EQ(adapter.adapt(test::target_bars({0, 1}, 12)).step, 1);
+  EXPECT_EQ(adapter.manifest().method, "proca");
+}
+
 TEST_F(AdapterTest, AStepThatWasCutOffAnywhereEndsTheSame) {
   auto careful = options();
   careful.checkpoint_every = 0;  // after every iteration

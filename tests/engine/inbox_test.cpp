@@ -144,6 +144,9 @@ TEST_F(InboxTest, WrongOptionsAreRefused) {
   EXPECT_TRUE(has(refused([&](auto& o) { o.state = folder_ / "none"; }), "no such state"));
   EXPECT_TRUE(has(refused([&](auto& o) { o.done = inbox_; }), "is the inbox itself"));
   EXPECT_TRUE(has(refused([&](auto& o) { o.done = inbox_ / "a" / "b"; }), "in a batch"));
+  EXPECT_TRUE(has(refused([&](auto& o) { o.done = state_; }), "is the state, or lies in it"));
+  EXPECT_TRUE(has(refused([&](auto& o) { o.done = state_ / "a"; }), "is the state, or lies in it"));
+  EXPECT_FALSE(fs::exists(state_ / "a"));
   EXPECT_TRUE(has(refused([&](auto& o) { o.inbox = folder_.path(); }), "state lies in the inbox"));
   EXPECT_FALSE(fs::exists(folder_ / "none"));
   write_file(state_ / "watch.json", "{");

@@ -169,6 +169,19 @@ TEST_F(KeepSourceTest, AStateWithoutKeptImagesSaysHowToGetSome) {
   test::message_of<InvalidOption>([&] { Adapter(ask, folder); });
 }
 
+TEST_F(KeepSourceTest, AFinishedStepIsDoneThoughTheFolderHasGone) {
+  const auto folder = state_with(3);
+  Adapter(options(), folder).adapt(test::target_bars({0, 1}, 12));
+  lose_source();
+  EXPECT_TRUE(Adapter(options(), folder).adapt(test::target_bars({0, 1}, 12)).already_done);
+  auto ask = options();
+  ask.source_images = SourceImages::kKept;
+  const auto message = test::message_of([&] {
+    Adapter(ask, folder).adapt(test::target_bars({0, 1}, 12));
+  });
+  EXPECT_NE(message.find("step 1 was on the same images"), std::string::npos) << message;
+}
+
 TEST_F(KeepSourceTest, AStepUnderWayDoesNotChangeItsSourceImages) {
   const auto folder = state_with(3);
   auto careful = options();

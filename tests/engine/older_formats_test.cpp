@@ -5,6 +5,7 @@
 #include <torch/types.h>
 #include <nlohmann/json.hpp>
 
+#include "engine/source/training_record.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
 #include "proca/data/image_source.h"
@@ -61,6 +62,7 @@ TEST_P(OlderFormatsTest, SayTheSameAsEver) {
 TEST_P(OlderFormatsTest, WereTrainedOnImagesAsTheyAreStored) {
   const state::StateDirectory state(golden());
   EXPECT_EQ(state.manifest().model.preprocessing.resize.orientation, data::Orientation::kStored);
+  EXPECT_EQ(training_options_of(state).orientation, data::Orientation::kStored);
 }
 
 TEST_P(OlderFormatsTest, KeepWhatTheyKnow) {

@@ -105,8 +105,14 @@ TEST_F(MovedStateTest, AStateThatIsCopiedAloneFindsItsSourceWhereItWas) {
   EXPECT_EQ(Adapter(options(), state).adapt(test::target_bars({0}, 4)).step, 1);
 }
 
-TEST_F(MovedStateTest, AnotherSetOfThatNameBesideItIsNoSource) {
+TEST_F(MovedStateTest, AnotherSetOfThatNameBesideItDoesNotHideTheSourceWhereItWas) {
   const auto state = moved("state", "there/state");
+  test::write_bars(folder_ / "there/bars", 5);
+  EXPECT_EQ(open_source_of(state::StateDirectory(state))->listing().size(), 24);
+}
+
+TEST_F(MovedStateTest, AnotherSetOfThatNameBesideItIsNoSource) {
+  const auto state = moved_state("there/state");
   test::write_bars(folder_ / "there/bars", 5);
   const auto message = refusal(state, {});
   EXPECT_NE(message.find("there are 15 in 3 classes, not 24 in 3 classes"), std::string::npos)

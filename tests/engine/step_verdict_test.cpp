@@ -120,6 +120,17 @@ TEST_F(StepVerdictTest, StopChangesNothing) {
   EXPECT_FALSE(state::StateDirectory(state).has("steps/01/health.json"));
 }
 
+// DANN inserts layers with random weights before its first step.
+TEST_F(StepVerdictTest, AFirstStepThatMustTrainNewLayersCannotBeLeftOut) {
+  const auto state = fresh_state();
+  auto step = options("dann", OnDoubt::kSkip);
+  step.budget_iterations = 10;
+  const auto message =
+      test::message_of<InputError>([&] { Adapter(step, state).adapt(few_images()); });
+  EXPECT_NE(message.find("layers that only its first step trains"), std::string::npos) << message;
+  EXPECT_EQ(state::StateDirectory(state).manifest().step, 0);
+}
+
 TEST_F(StepVerdictTest, MethodsOfPapersAdaptWhateverTheVerdict) {
   const auto state = fresh_state();
   const auto outcome = Adapter(options("proca"), state).adapt(few_images());

@@ -176,5 +176,31 @@ TEST_F(WatcherTest, TheVerdictOfAStepIsInItsLine) {
   EXPECT_FALSE(lines().front().contains("error"));
 }
 
+TEST_F(WatcherTest, AStepThatKeptTheFormerModelIsSkippedAlsoAfterAKill) {
+  const auto inner = calls().adapt;
+  auto killed = calls();
+  killed.adapt = [&](const auto& batch, auto same, auto unfinished) {
+    auto outcome = inner(batch, same, unfinished);
+    if (outcome.already_done) return outcome;
+    state::StateWriter writer(state_);
+    writer.put_text("steps/01/health.json", R"({"verdict": "refused", "kept_model": "previous"})");
+    writer.commit(manifest_);
+    throw EndOfTest();
+  };
+  add("monday");
+  EXPECT_THROW(Watcher(options_, killed, clock()).run(), EndOfTest);
+  Watcher(options_, killed, clock()).run();
+  EXPECT_EQ(outcomes(), Texts{"monday skipped"});
+}
+
+TEST_F(WatcherTest, OutcomesAreNotWrittenThroughALink) {
+  write_file(folder_ / "mine.txt", "mine");
+  fs::create_symlink(folder_ / "mine.txt", state_ / "watch.jsonl");
+  add("monday");
+  const auto message = test::message_of([&] { watch(); });
+  EXPECT_NE(message.find("it is a link to elsewhere"), std::string::npos) << message;
+  EXPECT_EQ(read_text_file(folder_ / "mine.txt"), "mine");
+}
+
 }  // namespace
 }  // namespace proca::engine

@@ -5,6 +5,7 @@
 #include "report/images/image_set.h"
 #include "report/images/mistakes.h"
 #include "report/images/strips.h"
+#include "report/images/thumbnails.h"
 #include "report/report_fixture.h"
 #include "support/test_images.h"
 
@@ -179,6 +180,27 @@ TEST(MistakesTest, EveryPairHasAnImageBeforeAnyHasTwo) {
   EXPECT_EQ(sizes(4), (std::vector<size_t>{2, 1, 1}));
   EXPECT_EQ(sizes(1000), (std::vector<size_t>{12, 3, 1}));
   EXPECT_TRUE(mistakes_json({{"x", 1, 1}}, nullptr, 9).empty());
+}
+
+// A PNG whose EXIF says that the camera was turned by a quarter: orientation 6.
+std::string turned_png(const data::Image& image) {
+  using namespace std::string_literals;
+  const auto exif = "eXIfII*\0\10\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0"s;
+  auto chunk = "\0\0\0\x1a"s + exif;
+  const uint32_t crc = crc32(bytes_of(exif));
+  for (int shift = 24; shift >= 0; shift -= 8) chunk += static_cast<char>(crc >> shift);
+  return test::png_text(image).insert(33, chunk);  // behind the header
+}
+
+TEST(ImageSetTest, ThumbnailsAreUprightAsInEvaluation) {
+  const test::TemporaryFolder folder;
+  auto image = test::coordinate_image(24, 16);
+  write_file(folder / "turned.png", turned_png(image));
+  const auto images = ImageSet::of_files({(folder / "turned.png").string()});
+  ASSERT_TRUE(images);
+  EXPECT_NE(images->thumbnail(0), thumbnail_url(image));
+  image.orientation = 6;
+  EXPECT_EQ(images->thumbnail(0), thumbnail_url(data::upright(image)));
 }
 
 TEST(StripsTest, AreOfEightImagesAtMostEvenlySpread) {

@@ -289,6 +289,19 @@ TEST(StateDirectoryTest, RemovedFilesAreGoneAfterTheCommit) {
   expect_error([&] { state.read_text("config.toml"); }, "is not part of this state");
 }
 
+// No checkpoint has them, and a watcher may be writing one of them.
+TEST(StateDirectoryTest, FilesOfAWatcherStay) {
+  const test::TemporaryFolder folder;
+  {
+    StateWriter writer(folder / "state");
+    commit(writer, 1);
+  }
+  const auto names = {"watch.json", "watch.jsonl", "watch.lock", "watch.json.tmp-1"};
+  for (const auto* name : names) std::ofstream(folder / "state" / name) << "x";
+  const StateWriter writer(folder / "state");
+  for (const auto* name : names) EXPECT_TRUE(fs::exists(folder / "state" / name)) << name;
+}
+
 TEST(StateDirectoryTest, DamageIsFoundWithTheFilesName) {
   for (const std::string name : {"model.safetensors", "config.toml"}) {
     const test::TemporaryFolder folder;

@@ -85,6 +85,12 @@ class HistoryTest : public ::testing::Test {
     writer.commit(manifest_);
   }
 
+  void keep_source(const std::string& images) {
+    StateWriter writer(state_);
+    writer.put_text(kKeptSourceFile, images);
+    writer.commit(Manifest(writer.state().manifest()));
+  }
+
   std::set<int64_t> kept() const {
     std::set<int64_t> steps;
     for (const auto& entry : StateHistory(state_).kept(StateDirectory(state_))) {
@@ -234,6 +240,45 @@ TEST_F(HistoryTest, DamageToWhatIsKeptIsFoundBeforeAnythingIsTakenBack) {
   EXPECT_NE(refused_undo().find("is not kept any more"), std::string::npos);
   write_file(kept_model, content);
   EXPECT_EQ(undo_step(state_), 0);
+}
+
+TEST_F(HistoryTest, KeptSourceImagesBelongToNoStep) {
+  for (const auto* images : {"the first images", "other images"}) {
+    step();
+    keep_source(images);
+    EXPECT_EQ(kept(), (std::set<int64_t>{0}));
+    EXPECT_EQ(undo_step(state_), 0);
+    const StateDirectory after(state_);
+    EXPECT_EQ(after.read_text(kKeptSourceFile), images);
+    EXPECT_EQ(after.read_text(kModelFile), "the model of step 0");
+  }
+  const auto before = files_of(state_);
+  step();
+  EXPECT_EQ(undo_step(state_), 0);
+  EXPECT_EQ(files_of(state_), before);
+  step(1, Until::kFirstCheckpoint);
+  keep_source("images of a step under way");
+  EXPECT_EQ(forget_unfinished_step(state_), 0);
+  EXPECT_EQ(StateDirectory(state_).read_text(kKeptSourceFile), "images of a step under way");
+}
+
+TEST_F(HistoryTest, NothingBehindALinkIsRemoved) {
+  const auto elsewhere = folder_ / "elsewhere";
+  fs::create_directories(elsewhere / "07");
+  for (const auto* name : {kManifestFile, kModelFile}) write_file(elsewhere / "07" / name, "mine");
+  fs::create_directory_symlink(elsewhere, state_ / kHistoryFolder);
+  { const StateWriter writer(state_); }
+  EXPECT_NE(test::message_of([&] { step(); }).find("it is a link to elsewhere"), std::string::npos);
+  fs::remove(state_ / kHistoryFolder);
+  fs::create_directory(state_ / kHistoryFolder);
+  for (const auto* name : {"00", "07"}) {
+    fs::create_directory_symlink(elsewhere / "07", state_ / kHistoryFolder / name);
+  }
+  step();
+  EXPECT_EQ(kept(), (std::set<int64_t>{0}));
+  for (const auto* name : {kManifestFile, kModelFile}) {
+    EXPECT_EQ(read_text_file(elsewhere / "07" / name), "mine");
+  }
 }
 
 // Its files are not there to be taken back, and its model not to be used.

@@ -9,11 +9,11 @@
 #include "core/counted.h"
 #include "distributed/agreement.h"
 #include "distributed/launch.h"
+#include "engine/step_identity.h"
 #include "proca/compute/ranks.h"
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/engine/adapter.h"
-#include "proca/state/state_directory.h"
 #include "state/history/copy_state.h"
 #include "state/rank_folder.h"
 
@@ -72,7 +72,6 @@ engine::SameImages same_images(const AdaptCommand& options, bool has_its_step) {
 }
 
 void run_adapt(AdaptCommand& options, const OptionSet& set) {
-  options.adapt.method.follow(state::StateDirectory::read_manifest(options.state).method);
   if (options.adapt.method.names().size() > 1) {
     throw InvalidOption("--method: a state has one method; proca run compares several");
   }
@@ -80,14 +79,15 @@ void run_adapt(AdaptCommand& options, const OptionSet& set) {
   distributed::join_ranks(compute);
   distributed::check_same_options(compute.ranks.get(), set);
   compute::set_up_libtorch(compute);
-  if (!distributed::is_first(compute)) {
-    options.adapt.tensorboard.clear();
-  } else {
-    const auto& method = options.adapt.method;
-    for (const auto& sentence : method.idle_options(method.resolve())) log_warning(sentence);
-  }
+  if (!distributed::is_first(compute)) options.adapt.tensorboard.clear();
   const bool has_its_step = !options.out.empty() && copy_state(options);
   const state::RankFolder state(compute.ranks, options.out.empty() ? options.state : options.out);
+  // Only now: the other ranks have the state since they have its copy.
+  auto& method = options.adapt.method;
+  method.follow(engine::method_of_state(state.path()));
+  if (distributed::is_first(compute)) {
+    for (const auto& sentence : method.idle_options(method.resolve())) log_warning(sentence);
+  }
   engine::Adapter adapter(options.adapt, state.path());
   const std::shared_ptr target =
       data::open_images(std::filesystem::path(options.target),

@@ -9,6 +9,7 @@
 #include "commands/image_input.h"
 #include "core/counted.h"
 #include "core/json_text.h"
+#include "output_file.h"
 #include "proca/core/file.h"
 #include "proca/core/log.h"
 #include "protocol/classification_report.h"
@@ -86,6 +87,9 @@ void print_json(const EvaluationResult& result, const std::vector<std::string>& 
 }
 
 void run_evaluate(const EvaluateCommand& options) {
+  if (!options.confusion.empty()) {
+    prepare_output(options.confusion, {options.data, options.input.model.weights});
+  }
   const auto input = options.input.load_model();
   const auto& names = input.class_names();
   const std::shared_ptr source = data::open_images(

@@ -1,5 +1,6 @@
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -94,7 +95,13 @@ void run(RunCommand& options, const OptionSet& set) {
   options.run.seeds =
       options.seeds.empty() ? std::vector{options.seed} : parse_seeds(options.seeds);
   const auto preset = protocol::find_preset(options.run.preset);
-  for (const auto& name : options.run.adapt.method.names()) methods::find_method(name);
+  std::set<std::string> names;
+  for (const auto& name : options.run.adapt.method.names()) {
+    methods::find_method(name);
+    if (!names.insert(name).second) {
+      throw InvalidOption(fmt::format("--method: {} is named twice", name));
+    }
+  }
   auto& compute = options.run.adapt.compute;
   distributed::join_ranks(compute);
   distributed::check_same_options(compute.ranks.get(), set);

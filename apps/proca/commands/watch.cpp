@@ -7,11 +7,14 @@
 #include "commands/commands.h"
 #include "commands/write_report.h"
 #include "distributed/launch.h"
+#include "engine/step_identity.h"
 #include "engine/watch/batch_problem.h"
 #include "engine/watch/watcher.h"
+#include "output_file.h"
 #include "proca/core/error.h"
 #include "proca/core/log.h"
 #include "proca/engine/adapter.h"
+#include "proca/state/state_directory.h"
 
 namespace proca::app {
 namespace {
@@ -58,10 +61,28 @@ void refresh_report(const WatchCommand& options) {
   }
 }
 
+// What would refuse every batch is found before the first one arrives.
+void follow_state(WatchCommand& options) {
+  auto& method = options.adapt.method;
+  const auto used = state::StateDirectory::read_manifest(options.state).method;
+  method.follow(engine::method_of_state(options.state));
+  if (method.names().size() > 1) {
+    throw InvalidOption("--method: a state has one method; proca run compares several");
+  }
+  const auto resolved = method.resolve();
+  if (!used.empty() && used != method.name()) {
+    throw InputError(fmt::format("{}: has been adapted with {}, not {}; use --method {}",
+                                 options.state, used, method.name(), used));
+  }
+  for (const auto& sentence : method.idle_options(resolved)) log_warning(sentence);
+}
+
 void run_watch(WatchCommand& options) {
   if (distributed::find_launch()) {
     throw InvalidOption("proca watch: runs as a single process; adapt can use several");
   }
+  follow_state(options);
+  if (!options.report.empty()) prepare_output(options.report, {});
   compute::set_up_libtorch(options.adapt.compute);
   auto& watch = options.watch;
   watch.state = options.state;

@@ -19,6 +19,9 @@ struct DetectionInput {
   torch::Tensor source_prior = {};
   /// float [N, D]: that model's features, for `cluster-mass`.
   torch::Tensor features = {};
+  /// int64 [N, n]: the nearest neighbours by these features, if they are known already; else
+  /// `cluster-mass` looks for them.
+  torch::Tensor neighbours = {};
   /// By class, in (0, 1]: how likely it is that the class is among the images at all, before
   /// they have been looked at; empty for 1 everywhere. Only `cluster-mass` uses it.
   std::vector<double> class_factors = {};

@@ -81,7 +81,9 @@ void collect_evidence(const DetectionInput& input, const DetectionOptions& optio
                       SharedClasses& result) {
   TORCH_CHECK(input.features.defined(), "cluster-mass needs features");
   const auto probabilities = checked_probabilities(input.probabilities);
-  const auto neighbours = nearest_neighbours(input.features, options.neighbours);
+  const auto neighbours = input.neighbours.defined()
+                              ? input.neighbours
+                              : nearest_neighbours(input.features, options.neighbours);
   result.log_averages = (average_with(neighbours, probabilities) + kLeastProbability).log();
   const auto background = background_of(result.log_averages, input.background);
   const auto corrected =

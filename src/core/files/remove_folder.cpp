@@ -15,7 +15,9 @@ namespace fs = std::filesystem;
 
 void remove_folder(const fs::path& folder) {
   std::error_code none;
-  if (!fs::exists(fs::symlink_status(folder, none))) return;
+  const auto status = fs::symlink_status(folder, none);
+  if (!fs::exists(status)) return;
+  if (fs::is_symlink(status)) return remove_file(folder);
   for (const auto& entry : entries_of(folder)) {
     // A link to a folder is none itself.
     fs::is_directory(fs::symlink_status(entry, none)) ? remove_folder(entry) : remove_file(entry);

@@ -20,6 +20,9 @@ namespace proca::data {
 
 namespace {
 
+// LZW's longest string is of 4,096 pixels, and its code of 12 bits.
+constexpr int64_t kMostPixelsPerByte = 2800;
+
 class GifDecoder {
  public:
   explicit GifDecoder(const EncodedImage& source) : source_(source), unread_(source.bytes) {
@@ -41,6 +44,10 @@ class GifDecoder {
     const int64_t width = std::max<int64_t>(gif_->SWidth, int64_t{frame.Left} + frame.Width);
     const int64_t height = std::max<int64_t>(gif_->SHeight, int64_t{frame.Top} + frame.Height);
     check_size(source_, frame.Width, frame.Height);
+    const auto most_pixels = static_cast<int64_t>(unread_.size()) * kMostPixelsPerByte;
+    if (int64_t{frame.Width} * frame.Height > most_pixels) {
+      throw_undecodable(source_, "GIF", "it ends too early");
+    }
     set_size(source_, width, height, image);
     read_colours();
     const std::vector<uint8_t> around(static_cast<size_t>(width), background_);

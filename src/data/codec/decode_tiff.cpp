@@ -34,6 +34,24 @@ constexpr int64_t kBytesPerPixel = 16;
 constexpr int64_t kSmallBuffers = 4 << 20;
 constexpr int64_t kMostMemory = 1 << 30;
 
+// How many bytes of pixels a byte of the file can hold at most; 0: no bound that would help, as fax
+// codes make next to nothing of white.
+int64_t most_per_byte(uint16_t codec) {
+  switch (codec) {
+    case COMPRESSION_NONE:
+      return 1;
+    case COMPRESSION_PACKBITS:
+      return 128;
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_DEFLATE:
+      return 1032;
+    case COMPRESSION_LZW:
+      return 2800;
+    default:
+      return 0;
+  }
+}
+
 class TiffDecoder {
  public:
   explicit TiffDecoder(const EncodedImage& source) : source_(source) {
@@ -104,7 +122,8 @@ class TiffDecoder {
       fail("compression " + std::to_string(codec) + " is not supported");
     }
     const auto least = width * height * bits / 8;  // of one sample per pixel
-    if (codec == COMPRESSION_NONE && least > static_cast<int64_t>(source_.bytes.size())) {
+    const auto most = most_per_byte(codec);
+    if (most > 0 && least > static_cast<int64_t>(source_.bytes.size()) * most) {
       fail("it ends too early");
     }
   }

@@ -66,6 +66,11 @@ Line with_name(std::string_view text) {
   return {without_quotes(text), std::nullopt, {}};
 }
 
+// Not only digits, signs and separators.
+bool has_letters(std::string_view name) {
+  return name.find_first_not_of("0123456789+-.,\" \t") != std::string_view::npos;
+}
+
 Line split_line(std::string_view text, const std::string& where, const ListLimits& limits) {
   const auto space = text.find_last_of(" \t,");
   if (space == std::string_view::npos || has_image_extension(fs::path(text))) {
@@ -74,12 +79,16 @@ Line split_line(std::string_view text, const std::string& where, const ListLimit
   const auto word = text.substr(space + 1);
   // "-1" is meant as a label too, and refused as one.
   const auto digits = word.starts_with('-') ? word.substr(1) : word;
-  if (!digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos) {
-    auto path = trim(text.substr(0, space));
-    if (path.ends_with(',')) path.remove_suffix(1);
-    return with_number(path, word, where, limits);
+  const auto named = with_name(text);
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) {
+    return named;
   }
-  return with_name(text);
+  auto path = trim(text.substr(0, space));
+  if (path.ends_with(',')) path.remove_suffix(1);
+  // In `cat.png,class 1` the number is the end of a name.
+  const bool is_image = has_image_extension(fs::path(without_quotes(trim(path))));
+  if (!is_image && has_letters(named.name)) return named;
+  return with_number(path, word, where, limits);
 }
 
 // `path,label`, which tables have in front.

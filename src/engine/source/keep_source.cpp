@@ -155,15 +155,17 @@ void keep_source_images(const fs::path& folder, const KeepSourceOptions& options
   const auto decode = [&](const data::ResizeOptions& resize) {
     return data::without_cache(load).make_store(source, resize, threads);
   };
-  const auto store = decode(state.manifest().model.preprocessing.resolved_resize());
+  const auto& preprocessing = state.manifest().model.preprocessing;
+  const data::ResizeOptions kept_size{data::ResizeOptions::Mode::kExact, size,
+                                      preprocessing.resize.orientation};
+  const auto store = decode(preprocessing.resolved_resize());
   const auto view = view_source(state, store, inference_options(compute));
   const auto chosen = choose_images(view, per_class);
-  KeptSource kept{
-      .pixels = stack_images(decode({data::ResizeOptions::Mode::kExact, size}), chosen, threads),
-      .labels = view.labels.index_select(0, torch::tensor(chosen, torch::kInt64)),
-      .origins = {},
-      .counts = torch::tensor(counts, torch::kInt64),
-      .centres = view.centres};
+  KeptSource kept{.pixels = stack_images(decode(kept_size), chosen, threads),
+                  .labels = view.labels.index_select(0, torch::tensor(chosen, torch::kInt64)),
+                  .origins = {},
+                  .counts = torch::tensor(counts, torch::kInt64),
+                  .centres = view.centres};
   for (const int64_t i : chosen) kept.origins.push_back(store.sample(i).path);
   writer.put_tensors(state::kKeptSourceFile, kept.save(), {});
   writer.commit(state::Manifest(state.manifest()));

@@ -76,6 +76,28 @@ void check_listing(const data::ImageListing& listing, const state::StateDirector
   if (ours != images->value) refuse_listing(place, state, images->value, ours);
 }
 
+std::shared_ptr<const data::ImageSource> open_checked(const state::StateDirectory& state,
+                                                      const SourceLocation& location) {
+  std::shared_ptr images = open_at(state, location);
+  check_listing(images->listing(), state, location.images);
+  return images;
+}
+
+// Beside a state that was moved something else of the same name could be; then the images may
+// still be where they were.
+std::shared_ptr<const data::ImageSource> open_found(const state::StateDirectory& state) {
+  const auto& manifest = state.manifest();
+  const auto location = find_source(manifest, state.folder());
+  const SourceLocation recorded{manifest.source, manifest.source_root};
+  if (location.images == recorded.images) return open_at(state, location);
+  try {
+    return open_checked(state, location);
+  } catch (const InputError&) {
+    if (!is_there(recorded.images)) throw;
+  }
+  return open_checked(state, recorded);
+}
+
 }  // namespace
 
 void record_source(state::Manifest& manifest, const SourceLocation& location,
@@ -106,14 +128,8 @@ bool is_found_at(const SourceLocation& location, const state::Manifest& manifest
 }
 
 std::shared_ptr<const data::ImageSource> open_source_of(const state::StateDirectory& state) {
-  const auto location = find_source(state.manifest(), state.folder());
   try {
-    std::shared_ptr images = open_at(state, location);
-    // Beside a state that was moved something else of the same name could be.
-    if (location.images != state.manifest().source) {
-      check_listing(images->listing(), state, location.images);
-    }
-    return images;
+    return open_found(state);
   } catch (const InputError& error) {
     const auto* advice = state.has(state::kKeptSourceFile)
                              ? ", or take those that the state keeps (--source-images kept)"
@@ -129,8 +145,7 @@ std::shared_ptr<const data::ImageSource> open_relocated_source(const state::Stat
                                                                const SourceLocation& location,
                                                                const data::LoadOptions& load,
                                                                int64_t threads) {
-  std::shared_ptr images = open_at(state, location);
-  check_listing(images->listing(), state, location.images);
+  auto images = open_checked(state, location);
   const auto training = RunIdentity::parse(state.read_text(state::kConfigFile));
   const auto* pixels = trained_on(training, kPixelsNote);
   if (pixels == nullptr) {

@@ -29,8 +29,9 @@ SourceLocation find_source(const state::Manifest& manifest, const std::filesyste
 bool is_found_at(const SourceLocation& location, const state::Manifest& manifest,
                  const std::filesystem::path& folder);
 
-/// Opens the source images of a state. Throws `InputError` with what is wrong if they are gone,
-/// or if others are at their place beside a state that was moved.
+/// Opens the source images of a state: those that `find_source` finds or, if others are at their
+/// place beside a state that was moved, those where they were. Throws `InputError` with what is
+/// wrong if neither are there.
 std::shared_ptr<const data::ImageSource> open_source_of(const state::StateDirectory& state);
 
 /// Opens them at another place. Throws `InputError` that says what differs unless names, labels

@@ -17,6 +17,8 @@ SourceTrainingOptions training_options_of(const state::StateDirectory& state) {
     // An option of another version is none that decides what images look like.
     if (options.find(entry.key) != nullptr) options.assign(entry.key, entry.values);
   }
+  // `config.toml` leaves "stored" out, and earlier versions knew nothing else.
+  training.orientation = state.manifest().model.preprocessing.resize.orientation;
   return training;
 }
 
@@ -30,6 +32,7 @@ std::string hash_training_images(const SourceTrainingOptions& options, int64_t t
   SourceTrainingSet images(options);
   data::Preprocessing preprocessing;
   preprocessing.image_size = options.image_size;
+  preprocessing.resize.orientation = options.orientation;
   images.load(preprocessing);
   return hash_training_images(images, threads);
 }

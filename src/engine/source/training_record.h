@@ -2,14 +2,15 @@
 
 #include <string>
 
+#include "engine/run_identity.h"
 #include "engine/source_setup.h"
 #include "proca/engine/source_trainer.h"
 #include "proca/state/state_directory.h"
 
 namespace proca::engine {
 
-// What a state knows of its source training: `config.toml` has the options, and these notes.
-inline constexpr const char* kImagesNote = "images";  ///< `describe_images` of the listing
+// What a state knows of its source training: `config.toml` has the options, and as notes
+// `describe_images` of the listing (`kImagesNote`) and this.
 inline constexpr const char* kPixelsNote = "pixels";  ///< `hash_training_images`
 
 /// The options of the training. Those that decide nothing have their defaults.

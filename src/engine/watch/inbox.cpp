@@ -104,6 +104,10 @@ Inbox::Inbox(const WatchOptions& options, const WatchClock& clock)
 
 void Inbox::check_done() {
   options_.done = fs::absolute(normalise_path(options_.done));
+  if (is_below(options_.done, options_.state)) {
+    throw InputError(fmt::format("{}: is the state, or lies in it; --done must be another folder",
+                                 options_.done.string()));
+  }
   create_writable_folder(options_.done);
   // Only within one file system does a batch move at once.
   if (device_of(options_.done) != device_of(folder_)) {

@@ -3,11 +3,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "core/files/open_file.h"
 #include "core/files/read_json.h"
 #include "proca/core/error.h"
 #include "proca/core/file.h"
@@ -21,10 +21,10 @@ namespace {
 
 // Adds a line behind the first `size` bytes of a file and waits until it is on the disk.
 void append_line(const fs::path& path, int64_t size, const std::string& line) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0 || ::ftruncate(file, size) != 0) {
+  const int file = open_for_writing(path, Creation::kKeep);
+  if (::ftruncate(file, size) != 0) {
     const std::string why = std::strerror(errno);
-    if (file >= 0) ::close(file);
+    ::close(file);
     throw Error(fmt::format("{}: cannot be written: {}", path.string(), why));
   }
   try {

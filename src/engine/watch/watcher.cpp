@@ -47,6 +47,9 @@ void add_verdict(Json& line, const fs::path& folder, int64_t step) {
   for (const auto* key : {"verdict", "reason"}) {
     if (health.contains(key)) line[key] = health[key];
   }
+  // Of a step that an earlier process finished the record alone knows whether it trained.
+  const bool kept_previous = health.contains("kept_model") && health["kept_model"] == "previous";
+  if (line.at("outcome") == "adapted" && kept_previous) line["outcome"] = "skipped";
 }
 
 // For the log of the program.

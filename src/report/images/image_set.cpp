@@ -58,7 +58,7 @@ std::optional<int64_t> ImageSet::find(const std::string& name) const {
 
 std::string ImageSet::thumbnail(int64_t index) const {
   try {
-    const auto image = source_->read(index);
+    const auto image = data::upright(source_->read(index));  // As evaluation sees it.
     return image.width > 0 && image.height > 0 ? thumbnail_url(image) : std::string();
   } catch (const InputError&) {
     return {};

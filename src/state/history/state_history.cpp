@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "core/files/open_file.h"
 #include "core/files/remove_folder.h"
 #include "core/parse_number.h"
 #include "proca/core/error.h"
@@ -18,6 +19,14 @@
 namespace proca::state {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+fs::path place_in_state(int64_t step) {
+  return fs::path(kHistoryFolder) / fmt::format("{:02}", step);
+}
+
+}  // namespace
 
 void link_or_copy(const fs::path& from, const fs::path& to) {
   if (::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
@@ -31,19 +40,20 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
   copy.commit();
 }
 
-fs::path StateHistory::entry(int64_t step) const {
-  return state_ / kHistoryFolder / fmt::format("{:02}", step);
+fs::path StateHistory::entry(int64_t step) const { return state_ / place_in_state(step); }
+
+bool StateHistory::has(int64_t step) const {
+  return is_own_folder(state_ / kHistoryFolder) && is_own_folder(entry(step)) &&
+         is_there(entry(step) / kManifestFile);
 }
 
-bool StateHistory::has(int64_t step) const { return is_there(entry(step) / kManifestFile); }
-
-// Of all entries, also of those that were begun or removed in part.
+// Of all entries, also of those that were begun or removed in part. A link is none.
 std::vector<int64_t> StateHistory::steps() const {
   std::vector<int64_t> steps;
-  if (!is_folder(state_ / kHistoryFolder)) return steps;
+  if (!is_own_folder(state_ / kHistoryFolder)) return steps;
   for (const auto& path : entries_of(state_ / kHistoryFolder)) {
     const auto step = parse_whole_number(path.filename().string());
-    if (step && path == entry(*step)) steps.push_back(*step);
+    if (step && path == entry(*step) && is_own_folder(path)) steps.push_back(*step);
   }
   std::sort(steps.begin(), steps.end());
   return steps;
@@ -76,7 +86,7 @@ std::vector<StateHistory::Kept> StateHistory::kept(const StateDirectory& now) co
       if (is_here) found.bytes += record.size;
       is_whole =
           is_whole &&
-          (is_here || is_current ||
+          (is_here || is_current || name == kKeptSourceFile ||
            std::any_of(earlier.earlier_.begin(), earlier.earlier_.end(),
                        [&file = name](const auto& place) { return is_there(place / file); }));
     }
@@ -87,7 +97,8 @@ std::vector<StateHistory::Kept> StateHistory::kept(const StateDirectory& now) co
 
 StateDirectory StateHistory::open(int64_t step) const {
   auto earlier = read(step);
-  earlier.map_files([](const std::string&) { return true; });
+  // The kept source images are those of now, whichever there were then.
+  earlier.map_files([](const std::string& name) { return name != kKeptSourceFile; });
   return earlier;
 }
 
@@ -104,7 +115,7 @@ std::optional<int64_t> StateHistory::steps_since(const StateDirectory& other) co
 
 void StateHistory::begin(int64_t step) const {
   remove(step);
-  create_writable_folder(entry(step));
+  create_folder_inside(state_, place_in_state(step));
   link_or_copy(state_ / kManifestFile, entry(step) / kManifestFile);
   for (const auto& folder : {entry(step), state_ / kHistoryFolder, state_}) sync_folder(folder);
 }
@@ -115,8 +126,9 @@ void StateHistory::keep(int64_t step, const std::vector<std::string>& files) con
   std::set<fs::path> folders;
   for (const auto& file : files) {
     const auto kept = entry(step) / file;
+    if (file == kKeptSourceFile) continue;  // It belongs to no step.
     if (!before.files_.contains(file) || is_there(kept) || !is_there(state_ / file)) continue;
-    create_writable_folder(kept.parent_path());
+    create_folder_inside(state_, (place_in_state(step) / file).parent_path());
     link_or_copy(state_ / file, kept);
     for (auto folder = kept; folder != entry(step);) {
       folder = folder.parent_path();
@@ -132,12 +144,13 @@ void StateHistory::prune(const Manifest& now, int64_t most) const {
     const bool is_kept = step < now.step && now.step - step <= most;
     if (!has(step) || !(is_begun || is_kept)) remove(step);
   }
-  if (is_folder(state_ / kHistoryFolder)) remove_if_empty(state_ / kHistoryFolder);
+  if (is_own_folder(state_ / kHistoryFolder)) remove_if_empty(state_ / kHistoryFolder);
 }
 
 // Without its manifest an entry does not count.
 void StateHistory::remove(int64_t step) const {
-  remove_file(entry(step) / kManifestFile);
+  if (!is_own_folder(state_ / kHistoryFolder)) return;
+  if (is_own_folder(entry(step))) remove_file(entry(step) / kManifestFile);
   remove_folder(entry(step));
 }
 

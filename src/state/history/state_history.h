@@ -28,10 +28,11 @@ class StateHistory {
   explicit StateHistory(std::filesystem::path state) : state_(std::move(state)) {}
 
   /// The steps before that of `now`, the current checkpoint, of which every file is there,
-  /// ascending. Contents are not checked.
+  /// ascending. Contents are not checked. Kept source images belong to no step: they may have
+  /// been replaced.
   std::vector<Kept> kept(const StateDirectory& now) const;
-  /// The checkpoint after an earlier step, with its files checked. Throws `InputError` naming
-  /// what is missing or damaged.
+  /// The checkpoint after an earlier step, with its files checked, all but the kept source
+  /// images. Throws `InputError` naming what is missing or damaged.
   StateDirectory open(int64_t step) const;
   bool has(int64_t step) const;
   /// How many steps a state has gone on from the checkpoint of another one that it was copied

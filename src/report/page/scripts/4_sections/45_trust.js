@@ -11,7 +11,7 @@ addSection({
   id: "trust",
   title: "Can the decisions be trusted?",
   short: "Trust",
-  how: "What the program itself makes of each step, without labels. A doubtful step may have gone wrong; a refused one has not changed the model.",
+  how: "What the program itself makes of each step, without labels. A doubtful step may have gone wrong, a refused one probably would have; 'Model kept' tells whether it changed the model.",
   scope: "run",
   has: ({ seed }) => healthRows(seed).length > 0,
   render: trustTable,

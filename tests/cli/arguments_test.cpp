@@ -47,8 +47,8 @@ TEST(ArgumentsTest, AListDoesNotSwallowAPositionalArgument) {
 TEST(ArgumentsTest, ConfigOfARunHasThePresetsValues) {
   const test::TemporaryFolder folder;
   const std::vector<std::string> run = {
-      "run",      "--preset", "demo",  "--data-root", "d",    "--source", "sketch",
-      "--target", "photo",    "--out", "o",           "--lr", "0.125",    "--print-config"};
+      "run",    "--method", "proca", "--preset", "demo", "--data-root", "d",     "--source",
+      "sketch", "--target", "photo", "--out",    "o",    "--lr",        "0.125", "--print-config"};
   const auto shown = test::run_well(run).out;
   EXPECT_NE(shown.find("backbone = \"resnet-small\"\n"), std::string::npos) << shown;
   EXPECT_NE(shown.find("lr = 0.125\n"), std::string::npos) << shown;

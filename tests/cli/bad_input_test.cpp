@@ -1,6 +1,7 @@
 // Every mistake a user can make at the command line: one clear sentence, exit
 // code 2, nothing written.
 
+#include <algorithm>
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -78,7 +79,6 @@ std::vector<std::string> pretrain(const std::string& source, std::vector<std::st
 
 TEST_F(BadInputTest, UsageMistakesAreRefused) {
   const std::vector<BadCase> cases = {
-      {"no command", {}, "a command is missing"},
       {"no data command", {"data"}, "a command is missing: verify"},
       {"flag in front", {"--quiet", "adapt"}, "--quiet: a command comes first"},
       {"no value", {"adapt", "--state"}, "--state: its value is missing"},
@@ -168,6 +168,9 @@ std::vector<std::string> run(const std::string& preset, const std::string& sourc
                                     "{}",           "--source",     source,   "--target",
                                     target,         "--out",        "{}/out", "--backbone",
                                     "resnet-small", "--image-size", "16"};
+  if (std::find(more.begin(), more.end(), "--method") == more.end()) {
+    words.insert(words.end(), {"--method", "proca"});
+  }
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }

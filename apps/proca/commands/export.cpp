@@ -55,8 +55,8 @@ std::string word_of(const data::Preprocessing& preprocessing) {
 }
 
 void run_export(const ExportCommand& options) {
-  const auto format = resolved_format(options);
   prepare_output(options.out, {options.model.weights});
+  const auto format = resolved_format(options);
   const auto model = options.model.load();
   const auto& preprocessing = model.description.preprocessing;
   const models::ExportInfo info{.class_names = model.description.class_names,

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
 #include <string_view>
 
+#include <unistd.h>
+
+#include "core/files/open_file.h"
 #include "data/codec/decoders.h"
 
 namespace proca::data {
@@ -50,10 +52,12 @@ std::string unsupported_kind(const std::filesystem::path& path) {
 }
 
 bool begins_as_image(const std::filesystem::path& path) {
+  const int descriptor = try_open_for_reading(path);  // Waits for no pipe.
+  if (descriptor < 0) return false;
   std::array<char, 16> start{};
-  std::ifstream stream(path, std::ios::binary);
-  stream.read(start.data(), start.size());
-  const std::string_view text(start.data(), static_cast<size_t>(stream.gcount()));
+  const auto count = ::read(descriptor, start.data(), start.size());
+  ::close(descriptor);
+  const std::string_view text(start.data(), static_cast<size_t>(std::max<ssize_t>(count, 0)));
   // Two letters are too few: a list of BMW.jpg begins with them.
   return !image_format(text).empty() && image_format(text) != "BMP";
 }

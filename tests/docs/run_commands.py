@@ -203,7 +203,7 @@ def seeing(box):
     box.prepare("proca data make-demo --out images --source-per-class 3 --target-per-class 3")
     run = ("proca run --preset demo --data-root images/ --source sketch --target photo "
            "--pretrain-epochs 1 --epochs 1 --quiet")
-    box.prepare(f"{run} --out runs/proca")
+    box.prepare(f"{run} --out runs/proca --method proca")
     box.prepare(f"{run} --out runs/dann --method dann --iterations 5 --source-state runs/proca/source-0")
 
 
